@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "sim/core/once_each.h"
 
 namespace weft {
-
-std::vector<KernelId> once_each(std::vector<KernelId> ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
-}
 
 Duration release_of(OpId op, const ModelLowering& how) {
   const auto known = std::lower_bound(how.releases.begin(), how.releases.end(), op,

@@ -1,15 +1,10 @@
 // What kernels of a lowered model wait for before they begin.
 #pragma once
 
-#include <vector>
-
 #include "sim/collectives/collective.h"
 #include "sim/models/lower_model.h"
 
 namespace weft {
-
-// In ascending order.
-std::vector<KernelId> once_each(std::vector<KernelId> ids);
 
 // Of an operator's kernels; those of a pair wait for the releases of all that they do.
 Duration release_of(OpId op, const ModelLowering& how);

@@ -56,7 +56,7 @@ class Folding {
     ModelGraph graph;
     std::map<std::uint32_t, OpId> op_of;   // by operator of the whole model
     std::vector<std::set<Before>> before;  // by operator of the part
-    std::vector<bool> first;               // the same: whether it waits for none of the part
+    std::vector<bool> first;               // the same: Entrance::first
   };
 
   // By block: the first of the blocks that it is joined with, which stands for all of them.
@@ -71,6 +71,10 @@ class Folding {
   [[nodiscard]] BlockId block_of(const ModelOp& op) const {
     SIM_ASSERT(!op.block.is_none());
     return first_of_[op.block.value];
+  }
+  [[nodiscard]] bool stands_for_several(BlockId block) const {
+    const std::size_t next = block.value + 1;
+    return next < first_of_.size() && first_of_[next] == block;
   }
   [[nodiscard]] BlockId block_of(OpId op) const { return block_of(graph_.ops[op]); }
 
@@ -143,15 +147,15 @@ class Folding {
         const auto known = part.op_of.find(before.value);
         if (known != part.op_of.end()) own.after.push_back(known->second);
       }
-      part.first.push_back(waits.on_new_streams && own.after.empty());
+      part.first.push_back(waits.on_a_new_stream && own.after.empty());
       own.place = part.graph.add_place(place);
       part.op_of.emplace(id.value, part.graph.add(std::move(own)));
     }
   }
 
   struct Waits {
-    std::set<Before> before;      // operators of earlier runs
-    bool on_new_streams = false;  // on some GPU it is the first on its stream in the block
+    std::set<Before> before;       // operators of earlier runs
+    bool on_a_new_stream = false;  // on some GPU it is the first on its stream in the block
   };
 
   // What operators before it on its stream wait for in earlier runs it waits for with them.
@@ -165,7 +169,7 @@ class Folding {
         const std::size_t stream = std::size_t{gpu} * streams_ + op.stream;
         if (goes_on_in_[stream] != block) {
           goes_on_in_[stream] = block;
-          waits.on_new_streams = true;
+          waits.on_a_new_stream = true;
           if (last_[stream].run != kNone) waits.before.insert(last_[stream]);
         }
         for (const OpId id : op.after) {
@@ -210,8 +214,7 @@ class Folding {
     return known->second;
   }
 
-  // By operator, the first one of its strand. Operators that wait for one another are in one
-  // strand, and so are those on one stream of a GPU.
+  // Piece::strand_of.
   static std::vector<std::uint32_t> strands_in(const ModelGraph& piece) {
     Ties ties(piece.ops.size());
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> on_stream;
@@ -236,7 +239,7 @@ class Folding {
     for (std::uint32_t op = 0; op < part.before.size(); ++op) {
       const std::set<Before>& before = part.before[op];
       if (before.empty() && !part.first[op]) continue;
-      strands[strand_of_[piece][op]].push_back(
+      strands[folded_.pieces[piece].strand_of[op]].push_back(
           {.op = OpId(op), .first = part.first[op], .before = {before.begin(), before.end()}});
     }
     std::vector<std::vector<Entrance>> lists;
@@ -277,8 +280,11 @@ class Folding {
       }
     }
     const std::uint32_t piece = piece_of({.part = std::move(part.graph), .in_a_node = in_a_node});
-    folded_.runs.push_back(
-        {.piece = piece, .node = node, .block = block, .strands = by_strand(piece, part)});
+    folded_.runs.push_back({.piece = piece,
+                            .node = node,
+                            .block = block,
+                            .joined = stands_for_several(block),
+                            .strands = by_strand(piece, part)});
   }
 
   // The index of the known piece that equals this one; if there is none, this one is added.
@@ -289,7 +295,7 @@ class Folding {
       if (other.in_a_node == piece.in_a_node && same(other.part, piece.part)) return known;
     }
     alike.push_back(static_cast<std::uint32_t>(folded_.pieces.size()));
-    strand_of_.push_back(strands_in(piece.part));
+    piece.strand_of = strands_in(piece.part);
     folded_.pieces.push_back(std::move(piece));
     return alike.back();
   }
@@ -327,7 +333,6 @@ class Folding {
   std::vector<bool> waited_for_;               // by operator: other blocks wait for it
   std::vector<std::vector<Before>> parts_of_;  // by such operator, in ascending order of runs
   std::map<DigestValue, std::vector<std::uint32_t>> by_hash_;  // pieces
-  std::vector<std::vector<std::uint32_t>> strand_of_;          // by piece and operator
   std::map<std::uint32_t, bool> can_move_;                     // by node
   Folded folded_;
 };
@@ -365,6 +370,7 @@ Folded unfolded(const ModelGraph& graph) {
   folded.runs.push_back({.piece = 0,
                          .node = 0,
                          .block = BlockId::none(),
+                         .joined = false,
                          .strands = {{{.op = OpId(0), .first = true, .before = {}}}},
                          .start = {}});
   return folded;

@@ -23,6 +23,9 @@ struct Piece {
   const ModelGraph* whole = nullptr;  // instead, where the model is one piece: it has to live on
   bool in_a_node = false;             // within one node, simulated without the others
   std::vector<OpId> exits = {};       // operators that other runs wait for, in ascending order
+  // By operator, the first one of its strand: operators that wait for one another are in one
+  // strand, and so are those on one stream of a GPU. Empty: the model is one piece.
+  std::vector<std::uint32_t> strand_of = {};
 
   [[nodiscard]] const ModelGraph& graph() const { return whole != nullptr ? *whole : part; }
 };
@@ -37,7 +40,7 @@ struct Before {
 // An operator of a piece, and what it waits for in earlier runs.
 struct Entrance {
   OpId op;
-  bool first = false;  // it waits for nothing of its own piece
+  bool first = false;  // on some of its GPUs it waits for nothing of its own piece
   std::vector<Before> before = {};
   bool operator==(const Entrance&) const = default;
 };
@@ -46,8 +49,9 @@ struct PieceRun {
   std::uint32_t piece = 0;
   std::uint32_t node = 0;  // the node that takes the role of the piece's node 0
   BlockId block;           // the first of those that it is part of
-  // Its operators that are first or wait for earlier runs, by strand, each in ascending order.
-  // Operators of different strands neither wait for one another nor share a stream.
+  bool joined = false;     // that block stands for several
+  // Its operators that are first or wait for earlier runs, by strand, each in ascending order. At
+  // least one is first.
   std::vector<std::vector<Entrance>> strands = {};
   SimTime start = {};  // of a timed run (schedule.h): when the first of these can begin
 };

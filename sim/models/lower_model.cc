@@ -8,6 +8,7 @@
 #include "sim/collectives/collective.h"
 #include "sim/collectives/rank_group.h"
 #include "sim/core/assert.h"
+#include "sim/core/once_each.h"
 #include "sim/models/begins.h"
 #include "sim/models/law_of.h"
 #include "sim/models/op_kernel.h"

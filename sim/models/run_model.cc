@@ -248,11 +248,23 @@ RunResult ModelRun::too_large(const Folded& folded, Mode mode) const {
   return result;
 }
 
-// Runs pieces separately; if their runs meet, joins these and runs again, until none meet.
+// Joins `more` and further blocks around them; without these, if they need too much memory.
+Joined ModelRun::joined_further(const Joined& joined, const Joined& more, std::size_t further,
+                                Mode mode) {
+  const Joined wide = join_around(joined, more, further);
+  if (wide == more) return more;
+  if (too_large(folding(wide).folded, mode).ending == Ending::finished) return wide;
+  folding_.erase(wide);
+  return more;
+}
+
+// Runs pieces separately; if their runs meet, joins these and runs again, until none meet. Each
+// time, more blocks are joined around them: what outlasts many blocks would else meet them one by
+// one, and what is joined be simulated for each.
 RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
   partition_ = choose_partition(scenario_, cluster_, mode);
   Joined joined(graph_.blocks.size());
-  while (true) {
+  for (std::size_t further = 0;; further = std::min(4 * further + 3, joined.size())) {
     Folding& folding = this->folding(joined);
     find_candidates(folding);
     Timetable timetable(folding.folded);
@@ -278,7 +290,7 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
       return result;
     }
     folding.unfused.clear();  // recordings are large and useless if runs meet
-    joined = more;
+    joined = joined_further(joined, more, further, mode);
     RunResult refused = too_large(this->folding(joined).folded, mode);
     if (refused.ending != Ending::finished) return refused;
   }

@@ -124,6 +124,7 @@ class ModelRun {
   [[nodiscard]] PieceResult result_or_known(const ModelGraph& graph, const ModelLowering& how,
                                             const RunOptions& options,
                                             const OnProgress& on_progress) const;
+  Joined joined_further(const Joined& joined, const Joined& more, std::size_t further, Mode mode);
   [[nodiscard]] RunResult too_large(const Folded& folded, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
     return piece.in_a_node ? node_ : cluster_;

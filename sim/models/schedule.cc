@@ -1,8 +1,12 @@
 #include "sim/models/schedule.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <utility>
+
+#include "sim/core/assert.h"
 
 namespace weft {
 namespace {
@@ -52,31 +56,85 @@ class Meetings {
   std::vector<std::vector<std::uint32_t>> all_;
 };
 
-// Whether its block stands for several. Runs are in the order of blocks; of the last nothing is
-// known, and it may be.
-bool is_joined(const Folded& folded, std::size_t run) {
-  const std::uint32_t block = folded.runs[run].block.value;
-  std::size_t next = run;
-  while (next < folded.runs.size() && folded.runs[next].block.value == block) ++next;
-  return next == folded.runs.size() || folded.runs[next].block.value > block + 1;
+// When all that an operator waits for in earlier runs has ended.
+SimTime release_of(const Entrance& entrance, const Folded& timed,
+                   const std::vector<RunResult>& pieces) {
+  SimTime release;
+  for (const Before& before : entrance.before) {
+    release = later(release, end_of(before, timed, pieces));
+  }
+  return release;
 }
 
-// When a strand of a run could begin to slow what else its GPUs do: of several blocks that are
-// joined as soon as one of them computes, of one as soon as all that it waits for has ended.
-SimTime first_of(const std::vector<Entrance>& strand, bool joined, const Folded& timed,
-                 const PieceRun& run, const std::vector<RunResult>& pieces) {
-  SimTime all;
-  std::optional<SimTime> computes;
-  for (const Entrance& entrance : strand) {
-    SimTime release;
-    for (const Before& before : entrance.before) {
-      release = later(release, end_of(before, timed, pieces));
+// By operator of a run, a time before which it does not begin: it follows those of its piece that
+// it waits for, and on each GPU what is before it on its stream, if these took no time.
+std::vector<SimTime> earliest_begins(const PieceRun& run, const Folded& timed,
+                                     const std::vector<RunResult>& pieces) {
+  const ModelGraph& graph = timed.pieces[run.piece].graph();
+  std::vector<SimTime> begins(graph.ops.size());
+  for (const std::vector<Entrance>& strand : run.strands) {
+    for (const Entrance& entrance : strand) {
+      begins[entrance.op.value] = release_of(entrance, timed, pieces);
     }
-    all = later(all, release);
-    const ModelOp& op = timed.pieces[run.piece].graph().ops[entrance.op];
-    if (!communicates(op)) computes = computes ? std::min(*computes, release) : release;
   }
-  return joined && computes ? *computes : all;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, SimTime> on_stream;
+  for (std::uint32_t i = 0; i < begins.size(); ++i) {
+    const ModelOp& op = graph.ops[OpId(i)];
+    for (const OpId before : op.after) begins[i] = later(begins[i], begins[before.value]);
+    SimTime first = SimTime::from_count(INT64_MAX);
+    for (const std::vector<std::uint32_t>& group : graph.places[op.place].groups) {
+      SimTime all = begins[i];
+      for (const std::uint32_t gpu : group) all = later(all, on_stream[{gpu, op.stream}]);
+      for (const std::uint32_t gpu : group) on_stream[{gpu, op.stream}] = all;
+      first = std::min(first, all);
+    }
+    begins[i] = first;
+  }
+  return begins;
+}
+
+// When the first strand of a run could begin to slow what else its GPUs do: one that is joined and
+// computes, as soon as it computes; others, as soon as all that they wait for has ended.
+SimTime first_of(const PieceRun& run, const Folded& timed, const std::vector<RunResult>& pieces) {
+  const Piece& piece = timed.pieces[run.piece];
+  std::map<std::uint32_t, SimTime> computes;  // by strand
+  if (run.joined) {
+    const std::vector<SimTime> begins = earliest_begins(run, timed, pieces);
+    for (std::uint32_t op = 0; op < begins.size(); ++op) {
+      if (communicates(piece.graph().ops[OpId(op)])) continue;
+      SimTime& first = computes.try_emplace(piece.strand_of[op], begins[op]).first->second;
+      first = std::min(first, begins[op]);
+    }
+  }
+  SimTime first = SimTime::from_count(INT64_MAX);
+  for (const std::vector<Entrance>& strand : run.strands) {
+    SimTime begin;
+    for (const Entrance& entrance : strand) {
+      begin = later(begin, release_of(entrance, timed, pieces));
+    }
+    if (!computes.empty()) {
+      const auto known = computes.find(piece.strand_of[strand.front().op.value]);
+      if (known != computes.end()) begin = known->second;
+    }
+    first = std::min(first, begin);
+  }
+  return first;
+}
+
+// The first blocks of the runs that a run waits for and meets, if it could begin at `first`.
+std::vector<BlockId> blocks_met(const PieceRun& run, SimTime first, const Meetings& meetings,
+                                const Folded& timed, const std::vector<RunResult>& pieces) {
+  std::vector<BlockId> met;
+  for (const std::vector<Entrance>& strand : run.strands) {
+    for (const Entrance& entrance : strand) {
+      for (const Before& before : entrance.before) {
+        const PieceRun& earlier = timed.runs[before.run];
+        const SimTime end = earlier.start + pieces[earlier.piece].time;
+        if (first < end && meetings.meet(earlier, run)) met.push_back(earlier.block);
+      }
+    }
+  }
+  return met;
 }
 
 }  // namespace
@@ -85,8 +143,8 @@ Timetable::Timetable(const Folded& folded)
     : folded_(folded), starts_(folded.runs.size()), piece_of_(folded.runs.size()) {
   // The operators of blocks that are not joined begin together.
   std::vector<bool> together(folded.pieces.size(), true);
-  for (std::size_t run = 0; run < folded.runs.size(); ++run) {
-    if (is_joined(folded, run)) together[folded.runs[run].piece] = false;
+  for (const PieceRun& run : folded.runs) {
+    if (run.joined) together[run.piece] = false;
   }
   for (std::uint32_t piece = 0; piece < together.size(); ++piece) {
     if (together[piece]) add({.piece = piece});
@@ -119,18 +177,19 @@ void Timetable::add_run(std::uint32_t run, const std::vector<RunResult>& results
     SimTime at;
   };
   std::vector<Timed> all;
-  SimTime start = SimTime::from_count(INT64_MAX);
+  std::optional<SimTime> first;
   SimTime last;
   for (const std::vector<Entrance>& strand : folded_.runs[run].strands) {
     for (const Entrance& entrance : strand) {
       const std::optional<SimTime> at = release(entrance, results);
       if (!at) return;
       all.push_back({entrance.op, *at});
-      if (entrance.first) start = std::min(start, *at);
+      if (entrance.first) first = first ? std::min(*first, *at) : *at;
       last = later(last, *at);
     }
   }
-  if (!is_joined(folded_, run)) start = last;
+  SIM_ASSERT(first);
+  const SimTime start = folded_.runs[run].joined ? *first : last;
   TimedPiece piece{.piece = folded_.runs[run].piece};
   for (const Timed& timed : all) {
     if (timed.at > start) piece.releases.push_back({timed.op, timed.at - start});
@@ -151,8 +210,11 @@ Folded Timetable::timed() && {
   Folded timed;
   for (const TimedPiece& piece : pieces_) {
     const Piece& of = folded_.pieces[piece.piece];
-    timed.pieces.push_back(
-        {.part = {}, .whole = &of.graph(), .in_a_node = of.in_a_node, .exits = of.exits});
+    timed.pieces.push_back({.part = {},
+                            .whole = &of.graph(),
+                            .in_a_node = of.in_a_node,
+                            .exits = of.exits,
+                            .strand_of = of.strand_of});
   }
   timed.runs = folded_.runs;
   for (std::size_t run = 0; run < timed.runs.size(); ++run) {
@@ -171,27 +233,29 @@ SimTime end_of(const Before& before, const Folded& timed, const std::vector<RunR
 Joined join_where_runs_meet(const Folded& timed, const std::vector<RunResult>& pieces,
                             const Cluster& cluster, Joined joined) {
   const Meetings meetings(timed, pieces, cluster);
-  for (std::size_t i = 0; i < timed.runs.size(); ++i) {
-    const PieceRun& run = timed.runs[i];
+  for (const PieceRun& run : timed.runs) {
     if (!meetings.can_meet(run)) continue;
-    const bool of_several = is_joined(timed, i);
-    SimTime first = SimTime::from_count(INT64_MAX);
-    for (const std::vector<Entrance>& strand : run.strands) {
-      first = std::min(first, first_of(strand, of_several, timed, run, pieces));
-    }
-    for (const std::vector<Entrance>& strand : run.strands) {
-      for (const Entrance& entrance : strand) {
-        for (const Before& before : entrance.before) {
-          const PieceRun& earlier = timed.runs[before.run];
-          if (first >= earlier.start + pieces[earlier.piece].time) continue;
-          if (!meetings.meet(earlier, run)) continue;
-          std::fill(joined.begin() + earlier.block.value + 1, joined.begin() + run.block.value + 1,
-                    true);
-        }
-      }
+    const SimTime first = first_of(run, timed, pieces);
+    for (const BlockId met : blocks_met(run, first, meetings, timed, pieces)) {
+      std::fill(joined.begin() + met.value + 1, joined.begin() + run.block.value + 1, true);
     }
   }
   return joined;
+}
+
+Joined join_around(const Joined& joined, const Joined& more, std::size_t further) {
+  Joined wide = more;
+  std::size_t end = 0;
+  for (std::size_t first = 0; first < more.size(); first = end) {
+    bool grown = false;
+    for (end = first + 1; end < more.size() && more[end]; ++end) grown |= !joined[end];
+    if (!grown) continue;
+    const std::size_t from = first - std::min(first, further);
+    const std::size_t to = std::min(more.size(), end + further);
+    std::fill(wide.begin() + static_cast<std::ptrdiff_t>(from + 1),
+              wide.begin() + static_cast<std::ptrdiff_t>(to), true);
+  }
+  return wide;
 }
 
 }  // namespace weft

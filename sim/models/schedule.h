@@ -55,4 +55,8 @@ SimTime end_of(const Before& before, const Folded& timed, const std::vector<RunR
 Joined join_where_runs_meet(const Folded& timed, const std::vector<RunResult>& pieces,
                             const Cluster& cluster, Joined joined);
 
+// `more`, in which blocks that are joined with others than in `joined` take so many further ones on
+// either side.
+Joined join_around(const Joined& joined, const Joined& more, std::size_t further);
+
 }  // namespace weft
