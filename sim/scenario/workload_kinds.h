@@ -62,7 +62,7 @@ extern const ModelKind decoder;
 // Of a pair: how far fused over bulk was from weft's prediction, for 90 % of what was measured, and
 // the row of docs/accuracy.md that says so ("fused / bulk, difference"): the largest of the rows
 // that stand for one kernel fused as weft does it, our own on H200, and as operators of PyTorch on
-// H100. Not of the harness's few lines of the GEMM by wgmma, all of short k (docs/validation.md).
+// two and four H100. Not of the harness's few lines of the GEMM by wgmma (docs/validation.md).
 struct RatioError {
   double within = 0;  // 0: nobody measured such pairs
   const char* row = "";
@@ -101,16 +101,16 @@ inline constexpr auto kKindRows = std::to_array<KindRow>({
     {"gemm_all_to_all", WorkloadKind::gemm_all_to_all,
      "an expert's GEMM; rows of C are sent to their tokens' owners", Family::pair, &operators::gemm,
      "GEMM + all-to-all", CollectiveOp::all_to_all, Travels::result,
-     RatioError{0.108, "torch.gemm.triton"}},
+     RatioError{0.201, "torch.gemm.triton"}},
     {"gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter,
      "C = A B, with a partial sum on each GPU; each gets its rows of the total", Family::pair,
      &operators::gemm, "GEMM + reduce-scatter", CollectiveOp::reduce_scatter, Travels::result,
-     RatioError{0.118, "gemm_rs.fused"}},
+     RatioError{0.138, "torch.gemm_rs.triton"}},
     {"gemm_all_reduce", WorkloadKind::gemm_all_reduce, "the same, but all GPUs get the whole total",
      Family::pair, &operators::gemm, "GEMM + all-reduce", CollectiveOp::all_reduce},
     {"all_gather_gemm", WorkloadKind::all_gather_gemm, "rows of A are gathered, then multiplied",
      Family::pair, &operators::gemm, "all-gather + GEMM", CollectiveOp::all_gather, Travels::input,
-     RatioError{0.128, "torch.ag_gemm.triton"}},
+     RatioError{0.228, "torch.ag_gemm.triton"}},
     {"all_to_all_gemm", WorkloadKind::all_to_all_gemm,
      "rows of A come from their tokens' owners; an expert's GEMM", Family::pair, &operators::gemm,
      "all-to-all + GEMM", CollectiveOp::all_to_all, Travels::input},

@@ -98,6 +98,9 @@ TEST(SentByWaves, slow_down_their_cus) {
   EXPECT_NEAR(time_at("0.25"), 1 + 400 + 2 * 0.75 * 3.2, 0.01);
   EXPECT_NEAR(time_at("0"), 1 + 400 + 2 * 3.2, 0.01);
   EXPECT_NEAR(time_at("0", "fused.sending_waves=2"), 1 + 400 + 2 * 0.8, 0.01);
+  // Two WGs of a CU: its wave sends the results of both, one after the other.
+  EXPECT_NEAR(time_at("0", "workload.gemm.wg={lds: 16 KiB}"),
+              time_at("1", "workload.gemm.wg={lds: 16 KiB}") + 2 * 3.2, 0.01);
   // In turn, each second WG makes one for the peer in every round, and waits for four: three times,
   // and the last four leave at the end.
   EXPECT_NEAR(
@@ -107,7 +110,8 @@ TEST(SentByWaves, slow_down_their_cus) {
       1 + 400 + 4 * 1.6, 0.01);
 }
 
-// One of eight: the last of the first round's results leaves after 8 x 0.4 us.
+// The last round's eight results, 2 us each at a wave's 10 GB/s and 0.4 on the link: all at once
+// they come to the link together and follow one another there, by one wave they take 2 us each.
 TEST(SentByWaves, send_in_turns) {
   const auto sent_at = [](const std::string& waves) {
     return time_us(toy_gemm("gemm_all_to_all", {"fused.sent_by=wave", "fused.order=local_first",
@@ -115,8 +119,8 @@ TEST(SentByWaves, send_in_turns) {
                                                 "fused.sending_waves=" + waves}),
                    Mode::fused);
   };
-  EXPECT_NEAR(sent_at("8"), 1 + 400 + 3.2, 0.05);    // the link's 50 GB/s
-  EXPECT_NEAR(sent_at("1"), 1 + 400 + 8 * 2, 0.05);  // one wave's 10 GB/s
+  EXPECT_NEAR(sent_at("8"), 1 + 400 + 2 + 7 * 0.4, 0.01);
+  EXPECT_NEAR(sent_at("1"), 1 + 400 + 8 * 2, 0.05);
 }
 
 // A wave of a WG that is there takes no slot, no wave and no register.
