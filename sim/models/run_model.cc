@@ -251,7 +251,7 @@ RunResult ModelRun::too_large(const Folded& folded, Mode mode) const {
 // Joins `more` and further blocks around them; without these, if they need too much memory.
 Joined ModelRun::joined_further(const Joined& joined, const Joined& more, std::size_t further,
                                 Mode mode) {
-  const Joined wide = join_around(joined, more, further);
+  Joined wide = join_around(joined, more, further);
   if (wide == more) return more;
   if (too_large(folding(wide).folded, mode).ending == Ending::finished) return wide;
   folding_.erase(wide);
