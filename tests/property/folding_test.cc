@@ -90,7 +90,7 @@ RunResult result_of(Scenario scenario, bool once) {
   scenario.run.repeats = once ? Repeats::once : Repeats::each;
   const Cluster cluster = build_cluster(scenario.cluster);
   const ModelGraph graph = build_model(scenario);
-  const RunResult result = ModelRun(scenario, cluster, graph).run(Mode::bulk, {});
+  RunResult result = ModelRun(scenario, cluster, graph).run(Mode::bulk, {});
   EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
   EXPECT_TRUE(result.ledger.balanced()) << result.ledger.overdrawn;
   return result;
