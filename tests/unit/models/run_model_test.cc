@@ -333,6 +333,7 @@ GpuSpec h200() { return scenario_of_file("scenarios/embedding_a2a_4x_h200.yaml")
 
 std::vector<std::uint32_t> counts_of(const OpKernel& kernel) {
   std::vector<std::uint32_t> counts;
+  counts.reserve(kernel.runs.size());
   for (const OpKernel::Run& run : kernel.runs) counts.push_back(run.count);
   return counts;
 }

@@ -154,8 +154,8 @@ RecordedGemm tiled(const char* kernel, std::int64_t wgs) {
 TEST(OperatorWork, kernels_have_their_tile_in_their_name) {
   for (const char* kernel :
        {"nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT",
-        "void "
-        "cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_64x3_nn_align8>",
+        ("void "
+         "cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_64x3_nn_align8>"),
         "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize256x128x64_warpgroupsize2x1x1_cublas",
         "cutlass3x_sm90_tensorop_s64x128x16gemm_bf16_bf16_f32_bf16_bf16_256x128x64_2x1x1_0_tnn",
         "Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x128x64_MI16x16x1_SN"}) {

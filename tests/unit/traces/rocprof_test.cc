@@ -151,6 +151,7 @@ TEST_P(RocprofTrace, streams_that_are_not_said_are_queues) {
     EXPECT_TRUE(loaded.graph) << loaded.problems.to_text();
     const auto ops = of_rank(*loaded.graph, 0);
     std::vector<std::ptrdiff_t> first;
+    first.reserve(ops.size());
     for (const ModelOp* op : ops) {
       first.push_back(
           std::find_if(ops.begin(), ops.end(),
