@@ -158,6 +158,7 @@ TEST_F(ServeAFolder, answers_many_at_a_time) {
   std::atomic<int> answered = 0;
   {
     std::vector<std::jthread> browsers;
+    browsers.reserve(8);
     for (int i = 0; i < 8; ++i) {
       browsers.emplace_back([&] {
         for (int k = 0; k < 25; ++k) {

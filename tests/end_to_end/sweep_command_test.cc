@@ -449,7 +449,7 @@ TEST_F(SweepCommand, runs_only_the_points_that_are_asked_for) {
 TEST_F(SweepCommand, only_takes_the_numbers_that_dry_run_prints_each_once) {
   const Ended dry = weft("sweep small.yaml --dry-run --only 9,2,9");
   EXPECT_EQ(dry.status, 0) << dry.err;
-  EXPECT_EQ(dry.out.find("#"), 0U) << dry.out;
+  EXPECT_EQ(dry.out.find('#'), 0U) << dry.out;
   EXPECT_NE(dry.out.find("\n9 "), std::string::npos) << dry.out;
   EXPECT_NE(dry.out.find("\n2 "), std::string::npos) << dry.out;
   EXPECT_NE(dry.out.find("2 points, 2 different scenarios"), std::string::npos) << dry.out;
