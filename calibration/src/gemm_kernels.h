@@ -33,15 +33,19 @@ __device__ inline SlicePlace place_of_slice(const SliceOrder& order, Slice slice
 // Who sends to peers, of the WGs of a GPU. While an SM's stores wait for a link its loads wait too:
 // an H100 multiplies at a quarter of its rate meanwhile. All WGs at once share the link, and each
 // waits as long as all of it takes; a few at a time wait for their own tiles only.
+// Of 132 WGs: with 16 a link of an H100 carries 250 GB/s, with 32 276, with 64 340 and with all 357
+// (micro.p2p_rows), but the more there are the longer each SM waits.
+constexpr int sending_at_once = 32;
+
 struct SendingTurns {
   unsigned* taken;  // and behind it those that are over; both zero between runs
-  int at_once;      // WGs
 
   __device__ void take() const {
     const unsigned mine =
         __hip_atomic_fetch_add(taken, 1U, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-    while (static_cast<int>(mine - __hip_atomic_load(taken + 1, __ATOMIC_RELAXED,
-                                                     __HIP_MEMORY_SCOPE_AGENT)) >= at_once) {
+    while (static_cast<int>(
+               mine - __hip_atomic_load(taken + 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)) >=
+           sending_at_once) {
       CALIBRATION_WHILE_WAITING();
     }
   }
@@ -54,10 +58,6 @@ struct SendingTurns {
     }
   }
 };
-
-// Of 132 WGs: with 16 a link of an H100 carries 250 GB/s, with 32 276, with 64 340 and with all 357
-// (micro.p2p_rows), but the more there are the longer each SM waits.
-constexpr int sending_at_once = 32;
 
 // Of tiles that go to peers in turns. `sent(slice)` when one is there, whosever it is.
 template <class Sent>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bulk_copy.h"
 #include "gemm_tile.h"
 
 // The tile on Hopper: two warpgroups of 64 rows each, wgmma of 64 x tile_n x 16 from shared memory.
@@ -65,10 +66,6 @@ __device__ inline TileNotes& tile_notes() {  // at the end
 
 // Rows that a peer has stored are read by another proxy than the one that waited for them.
 __device__ inline void fence_before_steps() { asm volatile("fence.proxy.async;" ::: "memory"); }
-
-__device__ inline unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
 
 // A barrier in shared memory, by its address there.
 class StepBarrier {
@@ -278,12 +275,12 @@ class TilePipeline {
       }
       __syncwarp();
       copy_rows(lane, tile.out, pitch);
-      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+      wait_until_read();
       __syncwarp();
       if (lane == 0) {
         free().arrive();
       }
-      asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+      wait_until_there();
       __syncwarp();
       if (lane == 0) {
         leaving.there(tile.number);
@@ -380,14 +377,12 @@ class TilePipeline {
 
   __device__ static void copy_rows(int lane, bf16_bits* out, int pitch) {
     for (int row = lane; row < tile_m; row += 32) {
-      asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
-                       out + static_cast<std::size_t>(row) * static_cast<std::size_t>(pitch)),
-                   "r"(shared_address(tile_memory() + stages_bytes<tile_n>) +
-                       static_cast<unsigned>(row) * row_apart),
-                   "r"(static_cast<unsigned>(tile_n * sizeof(bf16_bits)))
-                   : "memory");
+      copy_in_bulk(out + static_cast<std::size_t>(row) * static_cast<std::size_t>(pitch),
+                   shared_address(tile_memory() + stages_bytes<tile_n>) +
+                       static_cast<unsigned>(row) * row_apart,
+                   static_cast<unsigned>(tile_n * sizeof(bf16_bits)));
     }
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    end_group_of_copies();
   }
 };
 

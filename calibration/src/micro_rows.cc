@@ -5,6 +5,10 @@
 #include "kernels.h"
 #include "suite.h"
 
+#if defined(CALIBRATION_WGMMA)
+#include "bulk_copy.h"
+#endif
+
 namespace calibration {
 namespace {
 
@@ -48,20 +52,18 @@ __global__ void store_rows(char* to, Rows shape) {
 // The lanes of one warp hand over a row each; the tile is there before the next one is sent.
 __global__ void copy_rows_in_bulk(char* to, Rows shape) {
   extern __shared__ __align__(128) char staged_tile[];
-  const auto from = static_cast<unsigned>(__cvta_generic_to_shared(staged_tile));
+  const unsigned from = shared_address(staged_tile);
   if (threadIdx.x >= 32) {
     return;
   }
   for (std::size_t tile = blockIdx.x; tile < shape.tiles; tile += gridDim.x) {
     for (int row = static_cast<int>(threadIdx.x); row < staged_bytes / shape.row_bytes; row += 32) {
-      asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
-                       row_at(to, shape, tile, row)),
-                   "r"(from + static_cast<unsigned>(row * shape.row_bytes)),
-                   "r"(static_cast<unsigned>(shape.row_bytes))
-                   : "memory");
+      copy_in_bulk(row_at(to, shape, tile, row),
+                   from + static_cast<unsigned>(row * shape.row_bytes),
+                   static_cast<unsigned>(shape.row_bytes));
     }
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    end_group_of_copies();
+    wait_until_there();
     __syncwarp();
   }
 }

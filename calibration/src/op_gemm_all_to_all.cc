@@ -28,7 +28,7 @@ class GemmAllToAll final : public GemmOperator {
                            results().all(),
                            flags.all(),
                            counters[g],
-                           {counters[g] + gpus, sending_at_once},
+                           {counters[g] + gpus},
                            run});
       }
     };

@@ -32,7 +32,7 @@ class GemmReduceScatter final : public GemmOperator {
                             parts.all(),
                             flags.all(),
                             results()[g],
-                            {turns[g], sending_at_once},
+                            {turns[g]},
                             run});
       }
     };

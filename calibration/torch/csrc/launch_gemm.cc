@@ -46,9 +46,7 @@ OfShape<Kernel> of_shape(const Ranks& ranks, const GemmShape& shape, Kernel narr
 }
 
 // Behind the counters of arrivals.
-calibration::SendingTurns turns_of(const Ranks& ranks) {
-  return {ranks.counters + ranks.size(), calibration::sending_at_once};
-}
+calibration::SendingTurns turns_of(const Ranks& ranks) { return {ranks.counters + ranks.size()}; }
 
 }  // namespace
 
