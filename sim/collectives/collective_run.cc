@@ -1,7 +1,6 @@
 #include "sim/collectives/collective_run.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/core/assert.h"
 
@@ -103,7 +102,7 @@ Bandwidth CollectiveRun::of_what_moves(Bandwidth rate) const {
   if (reduces(call_.op)) return rate;
   const ProtocolSpec& protocol =
       cluster_.spec.gpu.collective.protocols[static_cast<std::size_t>(choice_.protocol)];
-  return Bandwidth::from_count(std::llround(static_cast<double>(rate.count()) * protocol.of_bytes));
+  return fraction_of(rate, protocol.of_bytes);
 }
 
 CollectiveRun::WorkKind CollectiveRun::work(const Amount& amount, std::int64_t block,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -109,8 +108,8 @@ class Mover {
     ++sum.kernels;
     sum.recorded_s += to_seconds(kernel->time);
     if (known) sum.model_there_s += modelled->there;
-    kernel->time = scaled(kernel->time, ratio);
-    for (Duration& time : kernel->time_by_rank) time = scaled(time, ratio);
+    kernel->time = fraction_of(kernel->time, ratio);
+    for (Duration& time : kernel->time_by_rank) time = fraction_of(time, ratio);
     sum.here_s += to_seconds(kernel->time);
   }
   [[nodiscard]] const MovedTimes& moved() const { return moved_; }
@@ -123,10 +122,6 @@ class Mover {
   };
   // Kernels that the models cannot tell apart.
   using Key = std::array<std::int64_t, 18>;
-
-  static Duration scaled(Duration time, double ratio) {
-    return picoseconds(std::llround(static_cast<double>(time.count()) * ratio));
-  }
 
   const Modelled& modelled_as(const RecordedWork& work) {
     const RecordedGemm gemm = work.gemm.value_or(RecordedGemm{});

@@ -89,7 +89,7 @@ Work recorded_work(const RecordedShape& shape, const GpuSpec& gpu, Duration time
   work.written_more = surcharge_of_writes(gpu.memory, part(written, wgs).count());
   const double bend = gpu.memory.bend;
   const double alone = std::pow(1 - std::pow(share * kept, bend), 1 / bend);
-  work.memory_alone = picoseconds(std::llround(static_cast<double>(round.count()) * alone));
+  work.memory_alone = fraction_of(round, alone);
   return work;
 }
 

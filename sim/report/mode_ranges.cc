@@ -22,30 +22,33 @@ std::optional<SpeedupRange> asked_speedup_range(const ModeView& mode) {
   return speedup_range_of(mode.baseline->result, result, *errors);
 }
 
+template <class Range>
+std::optional<double> end_of(const std::optional<Range>& range, double Range::*end) {
+  return range ? std::optional((*range).*end) : std::nullopt;
+}
+
+std::string ends_text(double low, double high, Unit unit) {
+  return table_text(value_of(low), unit) + " to " + table_text(value_of(high), unit);
+}
+
 }  // namespace
 
 std::optional<double> range_end(const ModeView& mode, double TimeRange::*end) {
-  const std::optional<TimeRange> range = asked_range(mode);
-  return range ? std::optional((*range).*end) : std::nullopt;
+  return end_of(asked_range(mode), end);
 }
 
 std::string range_text(const ModeView& mode) {
   const std::optional<TimeRange> range = asked_range(mode);
-  if (!range) return "-";
-  return table_text(value_of(range->low_us), Unit::us) + " to " +
-         table_text(value_of(range->high_us), Unit::us);
+  return range ? ends_text(range->low_us, range->high_us, Unit::us) : "-";
 }
 
 std::optional<double> speedup_end(const ModeView& mode, double SpeedupRange::*end) {
-  const std::optional<SpeedupRange> range = asked_speedup_range(mode);
-  return range ? std::optional((*range).*end) : std::nullopt;
+  return end_of(asked_speedup_range(mode), end);
 }
 
 std::string speedup_range_text(const ModeView& mode) {
   const std::optional<SpeedupRange> range = asked_speedup_range(mode);
-  if (!range) return "-";
-  return table_text(value_of(range->low), Unit::ratio) + " to " +
-         table_text(value_of(range->high), Unit::ratio);
+  return range ? ends_text(range->low, range->high, Unit::ratio) : "-";
 }
 
 }  // namespace weft
