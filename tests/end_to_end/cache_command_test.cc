@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::cache_command_test {
@@ -42,14 +43,12 @@ kernels:
 )";
 const std::string kMachine = " --machine apu_64cu";
 
-class CacheCommandLine : public ::testing::Test {
+class CacheCommandLine : public InOwnFolder {
  protected:
   void SetUp() override {
-    fs::create_directories(folder_);
     write("twice.yaml", kTwice);
     write("fill.yaml", kFill);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;
@@ -60,10 +59,6 @@ class CacheCommandLine : public ::testing::Test {
   [[nodiscard]] json runs_in(const std::string& name) const {
     return json::parse(text_of(folder_ / name))["runs"];
   }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_cache_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(CacheCommandLine, what_is_read_twice_comes_from_the_dram_once_if_it_is_cached) {

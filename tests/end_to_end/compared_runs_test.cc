@@ -1,11 +1,11 @@
 // `weft report A B`: runs side by side; what the page does in a browser is in tests/html.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::compared_runs_test {
@@ -13,14 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ComparedRuns : public ::testing::Test {
+class ComparedRuns : public InOwnFolder {
  protected:
   void SetUp() override {
-    fs::create_directories(folder_);
     run("first", "--mode bulk --mode fused");
     run("second", "--mode bulk --mode fused --mode kernel --set workload.pooling=140");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   void run(const std::string& name, const std::string& more) const {
     const Ended ended = weft_in(
@@ -44,10 +42,6 @@ class ComparedRuns : public ::testing::Test {
     EXPECT_EQ(ended.status, 0) << ended.err;
     return text_of(folder_ / "page.html");
   }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_compare_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 bool has(const std::string& html, const std::string& words) {

@@ -1,7 +1,6 @@
 // `weft explain`, `list`, `schema`, and what weft says to a command line with a mistake.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::help_commands_test {
@@ -20,11 +20,8 @@ namespace fs = std::filesystem;
 
 const std::string kConfigs = std::string(WEFT_SOURCE_DIR) + "/configs";
 
-class HelpCommands : public ::testing::Test {
+class HelpCommands : public InOwnFolder {
  protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-
   [[nodiscard]] Ended weft(const std::string& arguments, const std::string& variables = "") const {
     return weft_in(folder_, arguments, variables);
   }
@@ -41,10 +38,6 @@ class HelpCommands : public ::testing::Test {
     EXPECT_EQ(ended.status, 0) << ended.err;
     EXPECT_NE(ended.out.find(words), std::string::npos) << words << "\n" << ended.out;
   }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_help_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(HelpCommands, explain_says_what_a_key_means) {

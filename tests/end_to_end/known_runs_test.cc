@@ -2,7 +2,6 @@
 // out are those of a program that knows nothing.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::end_to_end_known_runs_test {
@@ -33,14 +33,9 @@ constexpr const char* kSweep =
     "axes:\n"
     "  - {key: workload.optimizer_dtype, values: [fp32, bf16]}\n";
 
-class KnownRunsOfPrograms : public ::testing::Test {
+class KnownRunsOfPrograms : public InOwnFolder {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    std::ofstream(folder_ / "small.yaml") << kSweep;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { std::ofstream(folder_ / "small.yaml") << kSweep; }
 
   Ended weft(const std::string& arguments, const std::string& variables = "") const {
     Ended ended = weft_in(folder_, arguments, variables);
@@ -72,10 +67,6 @@ class KnownRunsOfPrograms : public ::testing::Test {
     for (const auto& file : fs::directory_iterator(folder_ / name)) files.push_back(file.path());
     return files;
   }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_known_runs_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(KnownRunsOfPrograms, change_no_byte_of_a_sweep) {

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::measured_commands_test {
@@ -29,14 +30,9 @@ constexpr const char* kMeasured = R"({"kind": "meta", "device": "NVIDIA H200"}
 {"kind": "micro.flag_one_way", "gpus": 4, "n": 1000, "us": 1.5}
 )";
 
-class MeasuredCommands : public ::testing::Test {
+class MeasuredCommands : public InOwnFolder {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    write("measured.jsonl", kMeasured);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { write("measured.jsonl", kMeasured); }
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;
@@ -45,10 +41,6 @@ class MeasuredCommands : public ::testing::Test {
     return weft_in(folder_, arguments);
   }
   [[nodiscard]] bool wrote(const std::string& name) const { return fs::exists(folder_ / name); }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_measured_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(MeasuredCommands, help_names_what_there_is) {

@@ -1,12 +1,12 @@
 // Sweeps and searches on a Slurm that there is not: what they make of what its tasks do.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "tests/end_to_end/fake_slurm.h"
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::on_slurm_test {
@@ -21,20 +21,11 @@ constexpr const char* kSmall =
     "axes:\n  - {key: fused.slice_wgs, values: [1, 2, 4]}\n"
     "  - {key: fused.order, values: [remote_first, local_first, staggered]}\n";
 
-class OnSlurm : public ::testing::Test {
+class OnSlurm : public InOwnFolder {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    std::ofstream(folder_ / "small.yaml") << kSmall;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { std::ofstream(folder_ / "small.yaml") << kSmall; }
 
   [[nodiscard]] fs::path in(const std::string& path) const { return folder_ / path; }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_on_slurm_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 // Four points in two tasks, which have ended when --status asks.

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::outputs_test {
@@ -28,11 +28,9 @@ const std::string kRun = "run " + kScenario + kFew + " -q";
 const std::string kNode = kSource + "/configs/clusters/node_4x_h200.yaml";
 const std::string kGpu = kSource + "/configs/gpus/h200.yaml";
 
-class Outputs : public ::testing::Test {
+class Outputs : public InOwnFolder {
  protected:
   void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
     // JSON is YAML, and a sweep may be called anything.
     put("my.json", "{\"base\": \"scenarios/embedding_a2a_4_gpus\", \"modes\": [\"bulk\"]}\n");
     put("d/sweep.json",
@@ -50,7 +48,6 @@ kernels: [{name: k, rows: 64, wgs_per_cu: 1,
     for (int i = 0; i < 5 && std::getline(lines, line); ++i) few += line + "\n";
     put("m.jsonl", few);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   void put(const std::string& name, const std::string& text) const {
     fs::create_directories((folder_ / name).parent_path());
@@ -64,10 +61,6 @@ kernels: [{name: k, rows: 64, wgs_per_cu: 1,
     struct stat info {};
     return lstat((folder_ / name).c_str(), &info) == 0 && (info.st_mode & S_IFMT) == kind;
   }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_outputs_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(Outputs, over_an_input_are_refused_and_leave_it_as_it_was) {

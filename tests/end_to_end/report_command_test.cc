@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::report_command_test {
@@ -16,16 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ReportOfAFolder : public ::testing::Test {
+class ReportOfAFolder : public InOwnFolder {
  protected:
   void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
     for (const char* example : {"run", "model", "sweep"}) {
       fs::copy(fs::path(WEFT_SOURCE_DIR) / "tests/html" / example, folder_ / example);
     }
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   int report(const std::string& arguments) {
     const std::string command =
@@ -40,9 +38,6 @@ class ReportOfAFolder : public ::testing::Test {
   [[nodiscard]] bool wrote(const std::string& name) const { return fs::exists(folder_ / name); }
 
   std::string err_;
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_report_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(ReportOfAFolder, is_one_file_beside_the_results_or_where_asked_for) {

@@ -1,7 +1,6 @@
 // `weft run` as a user meets it: what it prints, what it writes, how it ends.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 #include "tests/sanitized.h"
 
@@ -24,14 +24,8 @@ const std::string kScenario =
     std::string(WEFT_SOURCE_DIR) + "/configs/scenarios/embedding_a2a_4_gpus.yaml";
 const std::string kSmall = kScenario + " --set workload.batch=256 --set workload.tables_per_gpu=4";
 
-class RunCommand : public ::testing::Test {
+class RunCommand : public InOwnFolder {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // In the test's own folder.
   [[nodiscard]] Ended weft(const std::string& arguments) const {
     return weft_in(folder_, arguments);
@@ -61,10 +55,6 @@ class RunCommand : public ::testing::Test {
     }
     return summary.dump();
   }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_e2e_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(RunCommand, prints_a_table_and_writes_nothing_unless_asked) {

@@ -1,11 +1,11 @@
 // `weft sensitivity` as a user meets it.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::sensitivity_command_test {
@@ -19,17 +19,11 @@ const std::string kSmall =
     "/configs/scenarios/embedding_a2a_2_nodes.yaml' --set 'modes=[bulk, fused]' --set "
     "workload.batch=128 --set workload.tables_per_gpu=4 -q ";
 
-class SensitivityCommand : public ::testing::Test {
+class SensitivityCommand : public InOwnFolder {
  protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
   [[nodiscard]] Ended weft(const std::string& arguments) const {
     return weft_in(folder_, arguments);
   }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_sensitivity_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(SensitivityCommand, says_the_same_as_table_json_and_csv_on_any_number_of_cores) {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::serve_command_test {
@@ -114,19 +115,12 @@ class Serving {
   int port_ = 0;
 };
 
-class ServeAFolder : public ::testing::Test {
+class ServeAFolder : public InOwnFolder {
  protected:
   void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
     fs::copy(fs::path(WEFT_SOURCE_DIR) / "tests/html/run", folder_ / "run");
     std::ofstream(folder_ / "two.yaml") << "name: two\nbase: scenarios/embedding_a2a_2_nodes\n";
   }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_serve_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(ServeAFolder, prints_its_address_and_ends_well_at_ctrl_c) {

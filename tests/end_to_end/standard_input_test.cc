@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::standard_input_test {
@@ -20,11 +21,8 @@ constexpr const char* kSmall =
     "name: small\n"
     "workload: {batch: 256, tables_per_gpu: 4}\n";
 
-class StandardInput : public ::testing::Test {
+class StandardInput : public InOwnFolder {
  protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-
   void write(const std::string& name, const std::string& text) const {
     fs::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name) << text;
@@ -34,10 +32,6 @@ class StandardInput : public ::testing::Test {
     write("in.txt", text);
     return weft_in(folder_, arguments + " <in.txt");
   }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_stdin_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(StandardInput, gives_what_the_same_file_gives) {

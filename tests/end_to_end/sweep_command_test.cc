@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::sweep_command_test {
@@ -51,14 +52,9 @@ std::string slow() {
   return text.replace(text.find(small), small.size(), "from: 512, to: 2048");
 }
 
-class SweepCommand : public ::testing::Test {
+class SweepCommand : public InOwnFolder {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    put(kSmall);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { put(kSmall); }
 
   void put(const std::string& text) const { std::ofstream(folder_ / "small.yaml") << text; }
 
@@ -97,10 +93,6 @@ class SweepCommand : public ::testing::Test {
     kill(child, signal);
     return status_of(child);
   }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_sweep_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(SweepCommand, writes_a_row_for_every_point_in_their_order) {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 #include "tests/trace_event_format.h"
 
@@ -71,14 +72,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-class TimelineCommand : public ::testing::Test {
+class TimelineCommand : public InOwnFolder {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   [[nodiscard]] int weft(const std::string& arguments) {
     const int status = std::system(
         ("cd '" + folder_.string() + "' && '" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt")
@@ -124,9 +119,6 @@ class TimelineCommand : public ::testing::Test {
   }
 
   std::string err_;
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_timeline_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(TimelineCommand, shows_every_mode_gpu_by_gpu) {

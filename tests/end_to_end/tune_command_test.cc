@@ -1,6 +1,5 @@
 // `weft tune` as a user meets it.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/end_to_end/own_folder.h"
 #include "tests/end_to_end/program.h"
 
 namespace weft::tune_command_test {
@@ -26,14 +26,9 @@ constexpr const char* kSpace =
     "  - {key: fused.order, values: [remote_first, local_first, staggered]}\n"
     "  - {key: workload.rows_per_wg, values: [8, 16]}\n";
 
-class TuneCommand : public ::testing::Test {
+class TuneCommand : public InOwnFolder {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    std::ofstream(folder_ / "small.yaml") << kSpace;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { std::ofstream(folder_ / "small.yaml") << kSpace; }
 
   [[nodiscard]] Ended weft(const std::string& arguments) const {
     return weft_in(folder_, arguments);
@@ -42,10 +37,6 @@ class TuneCommand : public ::testing::Test {
   [[nodiscard]] Json json_in(const std::string& name) const {
     return Json::parse(text_of(in(name)));
   }
-
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_tune_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 // As many points as there are: the best of a sweep of the same file.

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/traces/run_sql.h"
+
 namespace weft {
 
 // One process of one GPU: what its host does, one call 10 us after the last; what is launched
@@ -63,13 +65,7 @@ class NsysReport {
   NsysReport(NsysReport&&) = delete;
   NsysReport& operator=(NsysReport&&) = delete;
 
-  void run(const std::string& sql) {
-    char* problem = nullptr;
-    EXPECT_EQ(sqlite3_exec(base_, sql.c_str(), nullptr, nullptr, &problem), SQLITE_OK)
-        << sql << '\n'
-        << problem;
-    sqlite3_free(problem);
-  }
+  void run(const std::string& sql) { run_sql(base_, sql); }
 
   // From here on, what this process does on its GPU, from the start of time.
   NsysReport& process(int number, int device) {

@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "tests/unit/traces/run_sql.h"
+
 namespace weft {
 
 class RocpdWriter {
@@ -304,13 +306,7 @@ class RocpdWriter {
     }
     run("INSERT INTO rocpd_" + table + id_ + " VALUES (" + values + ")");
   }
-  void run(const std::string& sql) {
-    char* problem = nullptr;
-    EXPECT_EQ(sqlite3_exec(base_, sql.c_str(), nullptr, nullptr, &problem), SQLITE_OK)
-        << sql << '\n'
-        << problem;
-    sqlite3_free(problem);
-  }
+  void run(const std::string& sql) { run_sql(base_, sql); }
 
   sqlite3* base_ = nullptr;
   bool by_track_;
