@@ -11,7 +11,6 @@
 namespace weft::sensitivity_command_test {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 const std::string kSmall =
