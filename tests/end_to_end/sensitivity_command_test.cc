@@ -1,7 +1,6 @@
 // `weft sensitivity` as a user meets it.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
