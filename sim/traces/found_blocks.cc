@@ -22,9 +22,9 @@ struct Step {
   auto operator<=>(const Step&) const = default;
 };
 
-class Finder {
+class BlockFinder {
  public:
-  Finder(const ModelGraph& graph, const std::vector<std::vector<NodeAt>>& made_from)
+  BlockFinder(const ModelGraph& graph, const std::vector<std::vector<NodeAt>>& made_from)
       : graph_(graph), made_from_(made_from) {}
 
   // All but the graph.
@@ -328,7 +328,7 @@ FoundBlocks find_blocks(ModelGraph&& graph, const std::vector<std::vector<NodeAt
   static const std::vector<std::vector<NodeAt>> kNone;
   FoundBlocks found;
   for (const auto* order : {&made_from, &kNone}) {
-    Finder finder(graph, *order);
+    BlockFinder finder(graph, *order);
     found = finder.find();
     if (!found.obstacle.empty()) continue;
     const std::vector<ModelPosition> positions = finder.positions();

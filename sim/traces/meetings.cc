@@ -11,9 +11,10 @@
 namespace weft {
 namespace {
 
-class Finder {
+class MeetingFinder {
  public:
-  Finder(const std::vector<RankTrace>& ranks, const TraceGroups& groups, TraceProblems& problems)
+  MeetingFinder(const std::vector<RankTrace>& ranks, const TraceGroups& groups,
+                TraceProblems& problems)
       : ranks_(ranks), groups_(groups), problems_(problems) {}
 
   std::vector<Meeting> find() {
@@ -201,7 +202,7 @@ class Finder {
 
 std::vector<Meeting> find_meetings(const std::vector<RankTrace>& ranks, const TraceGroups& groups,
                                    TraceProblems& problems) {
-  return Finder(ranks, groups, problems).find();
+  return MeetingFinder(ranks, groups, problems).find();
 }
 
 }  // namespace weft

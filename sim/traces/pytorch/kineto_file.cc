@@ -306,10 +306,10 @@ HostEvent::Kind kind_of_call(std::string_view name) {
 }
 
 bool waits_for_its_copy(std::string_view name) {
-  constexpr std::array<std::string_view, 3> kCalls = {"hipMemcpyWithStream", "hipMemcpy",
-                                                      "cudaMemcpy"};
+  constexpr std::array<std::string_view, 3> kBlocking = {"hipMemcpyWithStream", "hipMemcpy",
+                                                         "cudaMemcpy"};
   const std::string_view plain = name.substr(0, name.find("_v"));  // "cudaMemcpy_v3020"
-  return std::find(kCalls.begin(), kCalls.end(), plain) != kCalls.end();
+  return std::find(kBlocking.begin(), kBlocking.end(), plain) != kBlocking.end();
 }
 
 void add_call(KinetoFile& file, const HostEvent& event, std::string_view name) {
