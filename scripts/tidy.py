@@ -94,6 +94,8 @@ NO_SCRATCH_IN = ["sim", "docs", "configs"]
 # A type at the left edge of a header, and its namespace.
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{")
 TYPE = re.compile(r"^(?:struct|class|enum class) (\w+)(?!\w*;)")
+# A constant at the left edge of a source file, or in a function there.
+CONSTANT = re.compile(r"^( *)(?:static )?constexpr [^=({]*?\b(k[A-Z]\w*)(?: =|\[|\{|$)")
 
 COLUMNS_MAX = 100
 LINES_MAX = 400
@@ -106,6 +108,8 @@ class Tidy:
         self.root = root
         self.errors = []
         self.types = {}  # where each was defined first, by namespace and name
+        self.own = {}  # where each name of a source file was, by library, namespace and name
+        self.local = []  # (library, namespace, name, path, line) of constants in functions
 
     def error(self, path, line, message):
         self.errors.append((path.relative_to(self.root).as_posix(), line, message))
@@ -124,8 +128,11 @@ class Tidy:
                 self.error(path, 1, "a header needs #pragma once")
             if path.suffix == ".h" and parts[0] in ("sim", "tests"):
                 self.check_types(path, lines)
+            if parts[0] == "sim" and path.suffix == ".cc":
+                self.check_own_names(path, parts[1], lines)
             if parts[0] == "sim" and path.suffix in (".cc", ".h"):
                 self.check_source(path, parts, lines)
+        self.check_shadows()
         self.check_topologies()
         self.check_links()
         self.check_goldens()
@@ -197,6 +204,30 @@ class Tidy:
             if first != path:
                 self.error(path, number, f"{namespace}::{found[1]} is also a type of "
                                          f"{first.relative_to(self.root).as_posix()}; rename one")
+
+    def check_own_names(self, path, library, lines):
+        """Two source files of a library with one name of their own: some units compile both."""
+        inside = ""
+        for number, line in enumerate(lines, 1):
+            inside = line if line.startswith("namespace ") else inside
+            constant = CONSTANT.match(line)
+            if constant and constant[1]:
+                self.local.append((library, inside, constant[2], path, number))
+                continue
+            found = TYPE.match(line)
+            name = found[1] if found else constant[2] if constant else None
+            first = self.own.setdefault((library, inside, name), path) if name else path
+            if first != path:
+                self.error(path, number, f"{name} is also a name of "
+                                         f"{first.relative_to(self.root).as_posix()}; rename one")
+
+    def check_shadows(self):
+        for library, inside, name, path, number in self.local:
+            first = self.own.get((library, inside, name), path)
+            if first != path:
+                self.error(path, number, f"{name} hides that of "
+                                         f"{first.relative_to(self.root).as_posix()} where a unit "
+                                         "compiles both; rename one")
 
     def check_topologies(self):
         """Code outside sim/network that names one topology would have to know of the next one."""

@@ -69,6 +69,23 @@ class TidyTest(unittest.TestCase):
                    "1: error: only weft_spec may link yaml-cpp")
         self.passes("sim/CMakeLists.txt", "weft_library(spec LINKS weft_core yaml-cpp)\n")
 
+    def test_own_names(self):
+        inside = "namespace weft {\nnamespace {\n"
+        first = {"sim/core/a.cc": inside + "class Finder {};\nconstexpr int kLongest = 3;\n}\n}\n"}
+        self.assertEqual(tidy({**first, "sim/core/b.cc": inside + "struct Finder {};\n}\n}\n"}),
+                         ["sim/core/b.cc:3: error: Finder is also a name of sim/core/a.cc; rename "
+                          "one"])
+        self.assertEqual(tidy({**first, "sim/core/b.cc": inside + "constexpr int kLongest = 4;\n"}),
+                         ["sim/core/b.cc:3: error: kLongest is also a name of sim/core/a.cc; "
+                          "rename one"])
+        local = inside + "int f() {\n  constexpr int kLongest = 4;\n"
+        self.assertEqual(tidy({**first, "sim/core/b.cc": local}),
+                         ["sim/core/b.cc:4: error: kLongest hides that of sim/core/a.cc where a "
+                          "unit compiles both; rename one"])
+        self.assertEqual(tidy({**first, "sim/files/b.cc": local}), [])
+        other = "namespace weft {\nnamespace field {\nconstexpr int kLongest = 4;\n}\n}\n"
+        self.assertEqual(tidy({**first, "sim/core/b.cc": other}), [])
+
     def test_types(self):
         inside = "namespace weft {\n"
         first = {"sim/core/a.h": HEADER + inside + "struct Plan {\n};\n}\n"}

@@ -7,7 +7,7 @@ namespace weft {
 namespace {
 
 constexpr const char* kFurtherPart = "mtp";
-constexpr std::int64_t kInputs = 2;  // vectors of the model, and of the next token
+constexpr std::int64_t kVectorsIn = 2;  // vectors of the model, and of the next token
 
 }  // namespace
 
@@ -15,20 +15,21 @@ Linear FurtherToken::projection() const {
   const DecoderShapes& shapes = gpus_.shapes();
   return {.name = "mtp_projection",
           .part = kFurtherPart,
-          .in = kInputs * shapes.decoder.hidden,
+          .in = kVectorsIn * shapes.decoder.hidden,
           .out = shapes.decoder.hidden / shapes.parallel.tensor,
           .plain = true};
 }
 
 std::int64_t FurtherToken::inputs() const {
-  return kInputs * gpus_.shapes().kept * gpus_.shapes().decoder.hidden;
+  return kVectorsIn * gpus_.shapes().kept * gpus_.shapes().decoder.hidden;
 }
 
 OpId FurtherToken::gather_inputs(const char* name, GradientOf of) {
   const DecoderShapes& shapes = gpus_.shapes();
   if (!shapes.keeps_its_tokens()) return OpId::none();
   return gpus_.out().exchange(
-      name, even_call(CollectiveOp::all_gather, shapes.activations() * kInputs), gpus_.place(), of);
+      name, even_call(CollectiveOp::all_gather, shapes.activations() * kVectorsIn), gpus_.place(),
+      of);
 }
 
 OpId FurtherToken::reduce_inputs() {
@@ -36,8 +37,8 @@ OpId FurtherToken::reduce_inputs() {
   if (!shapes.splits()) return OpId::none();
   const CollectiveOp op =
       shapes.keeps_its_tokens() ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
-  return gpus_.out().exchange("mtp_gradient_reduce", even_call(op, shapes.activations() * kInputs),
-                              gpus_.place());
+  return gpus_.out().exchange("mtp_gradient_reduce",
+                              even_call(op, shapes.activations() * kVectorsIn), gpus_.place());
 }
 
 void FurtherToken::gather_results(const char* name) {
@@ -66,7 +67,7 @@ void FurtherToken::project_backward() {
   gpus_.weight_gradient(projection());
   gpus_.out().wait_for(gathered);
   gpus_.out().wait_for(summed);
-  norm_backward(gpus_, "mtp_norm", kInputs * shapes.kept, 2);
+  norm_backward(gpus_, "mtp_norm", kVectorsIn * shapes.kept, 2);
 }
 
 void FurtherToken::forward() {

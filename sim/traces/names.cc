@@ -11,7 +11,7 @@ namespace {
 
 // As c++filt and Nsight Systems write a namespace without a name.
 constexpr std::array<std::string_view, 2> kAnonymous = {"(anonymous namespace)", "<unnamed>"};
-constexpr std::size_t kMostOfName = 80;
+constexpr std::size_t kMostOfShortName = 80;
 
 // Where '(' or '<' starts the signature, which does not belong to the name.
 std::size_t end_of_name(std::string_view name) {
@@ -35,7 +35,7 @@ std::string short_kernel_name(std::string_view name) {
   if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());
   name = name.substr(0, end_of_name(name));
   while (name.ends_with(' ')) name.remove_suffix(1);
-  return printable(name.substr(0, kMostOfName));
+  return printable(name.substr(0, kMostOfShortName));
 }
 
 }  // namespace weft

@@ -16,6 +16,9 @@ namespace weft {
 constexpr Bytes kTraceMemory = mebibytes(16 * 1024);  // as for run.max_memory
 // Memory of one operator, from reading it until it is an operator of the model.
 constexpr std::int64_t kMemoryOfTraceNode = 2'000;
+// Of a call of the host: for itself, and as a step of the host.
+constexpr std::int64_t kMemoryOfHostCall = 300;
+constexpr std::int64_t kMemoryOfMapEntry = 100;  // beside its texts
 
 class TraceProblems {
  public:

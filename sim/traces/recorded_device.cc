@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/plain_text.h"
+
 namespace weft {
 namespace {
 
@@ -45,6 +47,10 @@ bool may_be(const RecordedDevice& device, const GpuSpec& gpu) {
     return std::any_of(here.begin(), here.end(),
                        [a](std::string_view b) { return a.ends_with(b) || b.ends_with(a); });
   });
+}
+
+RecordedDevice recorded_device(std::string_view name, std::int64_t cus) {
+  return {.name = printable(std::string(name.substr(0, kMostOfDeviceName))), .cus = cus};
 }
 
 std::string text_of(const RecordedDevice& device) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15U;  // of hashes modulo 2^64
 constexpr std::uint32_t kShortest = 4;
-constexpr std::uint32_t kLongest = 4096;
+constexpr std::uint32_t kLongestPeriod = 4096;
 
 // "layer12_mlp" is "layer#_mlp".
 std::string without_numbers(std::string_view name) {
@@ -77,7 +77,7 @@ bool Cuts::same(std::uint32_t a, std::uint32_t b, std::uint32_t count) const {
 
 // 0: nothing recurs here.
 std::uint32_t Cuts::period_at(std::uint32_t at, std::uint32_t end) const {
-  const std::uint32_t most = std::min(kLongest, (end - at) / 2);
+  const std::uint32_t most = std::min(kLongestPeriod, (end - at) / 2);
   for (std::uint32_t period = kShortest; period <= most; ++period) {
     if (same(at, at + period, period)) return period;
   }

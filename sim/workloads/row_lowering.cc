@@ -7,12 +7,12 @@ namespace {
 
 // A wave moves a row. [P] DeepEP: 32 of them on a CU, a row's loads at once.
 constexpr int kWavesOnCu = 32;
-constexpr int kRegisters = 64;
+constexpr int kRegistersOfRows = 64;
 constexpr int kLoadsInFlight = 8;
 
 WgShape wave_of(const GpuSpec& gpu) {
   return {.threads = gpu.wave_size,
-          .registers_per_thread = kRegisters,
+          .registers_per_thread = kRegistersOfRows,
           .lds = bytes(0),
           .loads_in_flight = kLoadsInFlight};
 }

@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "sim/core/plain_text.h"
 #include "sim/traces/nodes/nvtx_operator.h"
 #include "sim/traces/nsys/nvtx_payload.h"
 #include "sim/traces/pytorch/kernel_work.h"
+#include "sim/traces/recorded_device.h"
 #include "sim/traces/trace_limits.h"
 
 namespace weft {
@@ -226,8 +226,7 @@ class TableReader {
       const bool matters = event.kind != HostEvent::Kind::runtime ||
                            launched[process].contains(event.correlation) ||
                            waits_for_its_copy(name);
-      constexpr std::int64_t kMemoryOfCall = 300;  // for itself, and as a step of the host
-      if (!matters || !problems_.keep(name_, kMemoryOfCall)) continue;
+      if (!matters || !problems_.keep(name_, kMemoryOfHostCall)) continue;
       if (set_times(rows.whole(0), rows.whole(1), kCalls, event)) {
         add_call(events_of(process), event, name);
       }
@@ -259,8 +258,8 @@ class TableReader {
                                        linked ? "t.eventSyncId" : "-1", kSyncs));
     while (rows.next() && problems_.keep(name_, kMemoryOfSync)) {
       SyncEvent sync;
-      constexpr std::int64_t kNoStream = std::numeric_limits<std::uint32_t>::max();
-      if (rows.whole(2) != kNoStream) sync.stream = rows.whole(2);
+      constexpr std::int64_t kAllStreams = std::numeric_limits<std::uint32_t>::max();
+      if (rows.whole(2) != kAllStreams) sync.stream = rows.whole(2);
       const auto event = recorded_on.find({rows.whole(0), rows.whole(3)});
       if (event != recorded_on.end()) sync.on_stream = event->second;
       events_of(rows.whole(0)).syncs[rows.whole(1)] = sync;
@@ -333,10 +332,7 @@ class TableReader {
     SqliteRows rows(file_, fmt::format("SELECT {}, {} FROM {} t", column(kGpus, "name", "''"),
                                        column(kGpus, "smCount", "0"), kGpus));
     if (!rows.next()) return;
-    constexpr std::size_t kMostOfName = 100;
-    const RecordedDevice device = {
-        .name = printable(std::string(rows.text(0).substr(0, kMostOfName))),
-        .cus = rows.whole(1, 0)};
+    const RecordedDevice device = recorded_device(rows.text(0), rows.whole(1, 0));
     for (auto& [process, of] : processes_) of.events.device = device;
   }
 

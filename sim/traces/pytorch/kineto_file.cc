@@ -7,13 +7,13 @@
 #include <set>
 #include <utility>
 
-#include "sim/core/plain_text.h"
 #include "sim/files/json_mistake.h"
 #include "sim/traces/json_memory.h"
 #include "sim/traces/json_values.h"
 #include "sim/traces/pytorch/kernel_grids.h"
 #include "sim/traces/pytorch/kernel_work.h"
 #include "sim/traces/pytorch/operator_work.h"
+#include "sim/traces/recorded_device.h"
 #include "sim/traces/trace_limits.h"
 
 namespace weft {
@@ -83,10 +83,8 @@ class KinetoReader {
   void device(const Json& rest) {
     const Json* devices = member(rest, "deviceProperties");
     if (devices == nullptr || !devices->is_array() || devices->empty()) return;
-    constexpr std::size_t kMostOfName = 100;
     const std::string name = text_or(member(devices->front(), "name"), "");
-    file_.device = {.name = printable(name.substr(0, kMostOfName)),
-                    .cus = whole_or(member(devices->front(), "numSms"), 0)};
+    file_.device = recorded_device(name, whole_or(member(devices->front(), "numSms"), 0));
   }
 
   void header(const Json& rest) {
@@ -163,8 +161,7 @@ class KinetoReader {
     event.kind = kind;
     event.thread = whole_or(member(value, "tid"), 0);
     event.correlation = correlation_in(arguments);
-    constexpr std::int64_t kMemoryOfCall = 300;  // for itself, and as a step of the host
-    if (!problems_.keep(file_.name, kMemoryOfCall)) return;
+    if (!problems_.keep(file_.name, kMemoryOfHostCall)) return;
     const std::string name = text_or(member(value, "name"), "");
     if (kind == HostEvent::Kind::runtime) grids_.of_call(name, event.correlation, arguments);
     if (set_times(value, name, event)) add_call(file_, event, name);

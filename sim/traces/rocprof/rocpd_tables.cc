@@ -70,8 +70,6 @@ class ProcessTables {
   }
 
  private:
-  static constexpr std::int64_t kMemoryOfEntry = 100;  // of a map, beside texts
-
   std::string table(std::string_view of) const { return fmt::format("rocpd_{}{}", of, id_); }
 
   bool has_columns() {
@@ -116,7 +114,7 @@ class ProcessTables {
     SqliteRows rows(file_, fmt::format("SELECT id, product_name, name, extdata FROM {} WHERE type "
                                        "= 'GPU' ORDER BY absolute_index, id",
                                        table("info_agent")));
-    while (rows.next() && problems_.keep(name_, 3 * kMemoryOfEntry)) {
+    while (rows.next() && problems_.keep(name_, 3 * kMemoryOfMapEntry)) {
       const std::string_view name = rows.text(1).empty() ? rows.text(2) : rows.text(1);
       const Json extdata = Json::parse(rows.text(3), nullptr, false);
       rocprof::GpuAgent gpu =
@@ -132,7 +130,8 @@ class ProcessTables {
                                        table("info_kernel_symbol")));
     while (rows.next()) {
       const std::string_view name = rows.text(1).empty() ? rows.text(2) : rows.text(1);
-      if (!problems_.keep(name_, kMemoryOfEntry + static_cast<std::int64_t>(name.size()))) return;
+      if (!problems_.keep(name_, kMemoryOfMapEntry + static_cast<std::int64_t>(name.size())))
+        return;
       symbols_[rows.whole(0)] = {
           .name = rocprof::name_of_descriptor(name),
           .registers = rocprof::registers_of(rows.whole(3), rows.whole(4, 0))};

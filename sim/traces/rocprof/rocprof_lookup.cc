@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "sim/traces/recorded_device.h"
+
 namespace weft::rocprof {
 namespace {
-
-constexpr std::int64_t kMemoryOfEntry = 100;  // of a map, beside texts
 
 const std::string& no_text() {
   static const std::string kNone;
@@ -61,7 +61,6 @@ Lookup::Lookup(const Json& process, const std::string& file, TraceProblems& prob
 
 void Lookup::read_agents(const std::string& file, TraceProblems& problems) {
   constexpr int kGpu = 2;
-  constexpr std::int64_t kMostOfName = 100;
   std::vector<std::pair<std::int64_t, const Json*>> gpus;  // by node
   for (const Json& agent : list_in(process_, "agents")) {
     if (whole_or(member(agent, "type"), 0) != kGpu) continue;
@@ -76,7 +75,7 @@ void Lookup::read_agents(const std::string& file, TraceProblems& problems) {
     const std::int64_t handle = handle_of(*agent, "id");
     GpuAgent gpu = gpu_agent(name, whole_or(member(*agent, "cu_count"), 0));
     gpu.number = number++;
-    if (!problems.keep(file, kMemoryOfEntry + 2 * kMostOfName)) return;
+    if (!problems.keep(file, kMemoryOfMapEntry + 2 * std::int64_t{kMostOfDeviceName})) return;
     if (handle < 0 || !agents_.emplace(handle, std::move(gpu)).second) {
       problems.add(file, "agents", fmt::format("id {} is missing or there twice", handle));
     }
@@ -93,7 +92,7 @@ void Lookup::read_symbols(const std::string& file, TraceProblems& problems) {
                       .registers = registers_of(whole_or(member(symbol, "arch_vgpr_count"), -1),
                                                 whole_or(member(symbol, "accum_vgpr_count"), 0))};
     const auto letters = static_cast<std::int64_t>(made.name.size());
-    if (!problems.keep(file, kMemoryOfEntry + letters)) return;
+    if (!problems.keep(file, kMemoryOfMapEntry + letters)) return;
     if (id < 0 || !symbols_.emplace(id, std::move(made)).second) {
       problems.add(file, "kernel_symbols",
                    fmt::format("kernel_id {} is missing or there twice", id));
@@ -105,7 +104,7 @@ void Lookup::read_markers(const std::string& file, TraceProblems& problems) {
   const Json* strings = member(process_, "strings");
   if (strings == nullptr) return;
   for (const Json& marker : list_in(*strings, "marker_api")) {
-    if (!problems.keep(file, kMemoryOfEntry)) return;
+    if (!problems.keep(file, kMemoryOfMapEntry)) return;
     const std::int64_t key = whole_or(member(marker, "key"), -1);
     if (key < 0 || !markers_.emplace(key, &text_in(member(marker, "value"))).second) {
       problems.add(file, "strings.marker_api",

@@ -16,20 +16,20 @@
 namespace weft::rocprof {
 namespace {
 
-constexpr std::int64_t kMemoryOfCall = 300;  // for itself, and as a step of the host
 constexpr std::string_view kGroup = "ncclGroup";
 
 std::string short_text(std::string_view text) { return printable(std::string(text.substr(0, 60))); }
 
 // Those of the last work-group in a direction may be fewer.
 bool set_grid(const Dispatch& dispatch, GpuEvent& event) {
-  constexpr std::int64_t kMostThreads = 1024;
+  constexpr std::int64_t kMostThreadsOfWg = 1024;
   std::int64_t wgs = 1;
   std::int64_t threads = 1;
   for (std::size_t i = 0; i < dispatch.items.size(); ++i) {
     const std::int64_t wide = dispatch.work_group[i];
     const std::int64_t items = dispatch.items[i];
-    if (wide < 1 || items < 1 || items > UINT32_MAX || wide > kMostThreads / threads) return false;
+    if (wide < 1 || items < 1 || items > UINT32_MAX || wide > kMostThreadsOfWg / threads)
+      return false;
     threads *= wide;
     const std::int64_t here = round_up(items, wide);
     if (here > trace_limits::kWgs / wgs) return false;
@@ -93,9 +93,7 @@ bool is_range_of_thread(std::string_view call) {
 }
 
 GpuAgent gpu_agent(std::string_view name, std::int64_t cus) {
-  constexpr std::size_t kMostOfName = 100;
-  return {.number = 0,
-          .device = {.name = printable(std::string(name.substr(0, kMostOfName))), .cus = cus}};
+  return {.number = 0, .device = recorded_device(name, cus)};
 }
 
 ProcessMaker::ProcessMaker(std::string file, std::int64_t element_bytes, const Streams& streams,
@@ -176,13 +174,13 @@ void ProcessMaker::add_hip(const Call& call) {
   event.correlation = call.correlation;
   const bool matters = event.kind != HostEvent::Kind::runtime ||
                        launched_.contains(event.correlation) || waits_for_its_copy(call.name);
-  if (!matters || !problems_.keep(file_, kMemoryOfCall)) return;
+  if (!matters || !problems_.keep(file_, kMemoryOfHostCall)) return;
   if (set_times(call.times, call.name, event)) add_call(made_.events, event, call.name);
 }
 
 // Which call it was, but not what it moves: that is not recorded.
 void ProcessMaker::add_rccl(const Call& call) {
-  if (!call.name.starts_with("nccl") || !problems_.keep(file_, kMemoryOfCall)) return;
+  if (!call.name.starts_with("nccl") || !problems_.keep(file_, kMemoryOfHostCall)) return;
   CpuOperator found;
   if (!set_times(call.times, call.name, found)) return;
   made_.nccl.push_back({.start = found.start,
@@ -194,7 +192,7 @@ void ProcessMaker::add_rccl(const Call& call) {
 
 void ProcessMaker::add_range(const Times& times, std::int64_t thread, std::string_view text) {
   const auto step = step_of_range(text);
-  if ((!step && !is_operator(text)) || !problems_.keep(file_, kMemoryOfCall)) return;
+  if ((!step && !is_operator(text)) || !problems_.keep(file_, kMemoryOfHostCall)) return;
   CpuOperator found;
   found.thread = thread;
   if (!set_times(times, text, found)) return;
