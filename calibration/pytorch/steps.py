@@ -1,7 +1,7 @@
 """Training steps of a small Llama on two or four GPUs, in PyTorch's ways of sharing them.
 
     torchrun --nproc-per-node N calibration/pytorch/steps.py -o OUT [--only WAYS] [--seconds S]
-        [--schedules SCHEDULES]
+        [--schedules SCHEDULES] [--profile]
 
 A step is forward, backward and AdamW (fused, bf16), of layers of Llama 3 8B in bf16: attention by
 scaled_dot_product_attention, norms, rotary embeddings and SwiGLU compiled, no embedding and no
@@ -22,10 +22,15 @@ Ways:
     pipeline   torch.distributed.pipelining: GPipe, 1F1B, interleaved 1F1B, ZB-V, DualPipeV
     shared_pipeline   the same on four GPUs as two stages of two copies that share each layer's
                parameters (fully_shard), freed after the forward pass or not
+    dlrm       tables divided among the GPUs, dense layers copied (dlrm.py)
+
+With --profile each case is also profiled: OUT/WAY-N/rankR.json.gz has two steps, and the case's
+line names the folder (`profile`), for `workload: {kind: pytorch, path: OUT/WAY-N}`.
 """
 import argparse
 import json
 import os
+import pathlib
 import random
 import statistics
 import sys
@@ -35,11 +40,12 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 
-from record_trace import Gather, Scatter, linear, norm
+import dlrm as recommendation
+from record_trace import Gather, Scatter, linear, norm, profile
 
 HIDDEN, INNER, HEADS, KV_HEADS = 4096, 14336, 32, 8
 WAYS = ("one", "ddp", "fsdp", "tensor", "pipeline", "shared_pipeline", "experts",
-        "grouped_experts", "fp8")
+        "grouped_experts", "dlrm", "fp8")
 
 
 # Kernels of shapes that are known only when they run take up to three times as long as those of
@@ -292,6 +298,7 @@ class Bench:
         self.given = given
         self.rank = dist.get_rank()
         self.deadline = time.monotonic() + given.seconds
+        self.cases = 0
         torch.manual_seed(0)
 
     def rows(self, tokens):
@@ -321,6 +328,14 @@ class Bench:
             times.append(longest.item())
         return times
 
+    def profiled(self, step, way):
+        """Leaves two steps as profiles, one a rank; returns their folder's name."""
+        folder = pathlib.Path(self.given.output, f"{way}-{self.cases}")
+        self.cases += 1
+        folder.mkdir(parents=True, exist_ok=True)
+        profile(step, 2, folder / f"rank{self.rank}.json")
+        return folder.name
+
     def case(self, make, **facts):
         """`make()` gives a step. A case that fails on all ranks is left out; on one, all hang."""
         late = torch.tensor(float(time.monotonic() > self.deadline), device="cuda")
@@ -330,15 +345,19 @@ class Bench:
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
         try:
-            times = self.time(make())
+            step = make()
+            times = self.time(step)
+            if self.given.profile:
+                facts["profile"] = self.profiled(step, facts["way"])
         except Exception as problem:
             print(f"left out: {facts}: {type(problem).__name__}: {problem}", file=sys.stderr,
                   flush=True)
             return
         peak = torch.tensor(torch.cuda.max_memory_allocated(), device="cuda")
         dist.all_reduce(peak, dist.ReduceOp.MAX)
-        self.write({"kind": "step", "gpus": dist.get_world_size(), "hidden": HIDDEN,
-                    "inner": INNER, "heads": HEADS, "kv_heads": KV_HEADS,
+        llama = {"hidden": HIDDEN, "inner": INNER, "heads": HEADS, "kv_heads": KV_HEADS}
+        self.write({"kind": "step", "gpus": dist.get_world_size(),
+                    **(llama if facts["way"] != "dlrm" else {}),
                     "compiled": "TORCH_COMPILE_DISABLE" not in os.environ, **facts,
                     "us": round(statistics.median(times), 1), "us_min": round(min(times), 1),
                     "us_max": round(max(times), 1), "peak_bytes": int(peak.item())})
@@ -442,6 +461,13 @@ def of_experts(bench, number, top_k, make_experts, **facts):
                        routing=routing, **facts)
 
 
+def dlrm(bench):
+    for samples, pooling in ((4096, 20), (8192, 20), (4096, 80)):
+        facts = {"tables": 8, "rows": 1_000_000, "samples": samples, "pooling": pooling,
+                 "bucket_mib": 25}
+        bench.case(lambda facts=facts: recommendation.step_of(**facts), way="dlrm", **facts)
+
+
 PIPELINE_LAYERS = 8
 
 
@@ -543,6 +569,7 @@ def main():
     parser.add_argument("--only", default=",".join(WAYS))
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--schedules", help="of the pipelines, those of these names")
+    parser.add_argument("--profile", action="store_true", help="profile each case, too")
     given = parser.parse_args()
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl", device_id=torch.device("cuda", torch.cuda.current_device()))
