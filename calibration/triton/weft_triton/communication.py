@@ -15,7 +15,9 @@ and then
     signal(flag, value)                     sets a flag, of a peer or here, after all that the
                                             program stored before
     put_signal(to, value, flag, number, mask)  both
-    arrive(counter, expected, flag, value)  the last of `expected` programs sets the flag, for all
+    is_last(counter, expected)              true in the last of `expected` programs that come here,
+                                            whose flags then cover what all have stored
+    arrive(counter, expected, flag, value)  that one sets the flag, for all
     wait(flag, value)                       until the flag is `value` or more; what was stored
                                             before that flag can then be read
 
@@ -85,10 +87,17 @@ def wait(flag, value):
 
 
 @triton.jit
-def arrive(counter, expected, flag, value):
+def is_last(counter, expected):
     tl.debug_barrier()
-    if tl.atomic_add(counter, 1, sem="acq_rel", scope="sys") == expected - 1:
+    last = tl.atomic_add(counter, 1, sem="acq_rel", scope="sys") == expected - 1
+    if last:
         tl.atomic_xchg(counter, 0, sem="relaxed", scope="gpu")
+    return last
+
+
+@triton.jit
+def arrive(counter, expected, flag, value):
+    if is_last(counter, expected):
         tl.atomic_xchg(flag, value, sem="release", scope="sys")
 
 

@@ -2,7 +2,7 @@
 import triton
 import triton.language as tl
 
-from .communication import arrive, flag_pointer, my_rank, peer_pointer, put, rank_count, wait
+from .communication import flag_pointer, is_last, my_rank, peer_pointer, put, rank_count, wait
 from .tiles import multiply, offsets, place
 
 
@@ -14,8 +14,8 @@ def gemm_all_to_all(a, b, context, counters, run, rows, N, K, BM: tl.constexpr, 
 
     MIXED: ranks take turns as destinations, and the turn moves on from round to round, so that the
     links are used from the first to the last tile; else all of one rank after another's, own last.
-    Nobody waits for a single tile, so a program arrives once for each rank, at its end: no store
-    is waited for before.
+    Nobody waits for a single tile, so a program arrives once, at its end, and the last one sets the
+    flags of all ranks: no store is waited for before.
     """
     me = my_rank(context)
     ranks = rank_count(context)
@@ -36,8 +36,9 @@ def gemm_all_to_all(a, b, context, counters, run, rows, N, K, BM: tl.constexpr, 
                        DESCRIPTORS)
         at = offsets(me * rows + tile_row * BM, tile_column * BN, N, BM, BN)
         put(peer_pointer(context, to, tl.bfloat16) + at, acc.to(tl.bfloat16))
-    for to in range(0, ranks):
-        arrive(counters + to, programs, flag_pointer(context, to) + me, run)
+    if is_last(counters, programs):
+        for to in range(0, ranks):
+            tl.atomic_xchg(flag_pointer(context, to) + me, run, sem="release", scope="sys")
     if tl.program_id(0) == 0:
         for source in range(0, ranks):
             wait(flag_pointer(context, me) + source, run)
