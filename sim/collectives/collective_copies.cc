@@ -159,7 +159,8 @@ KernelId add_copy(TaskGraph& graph, const Cluster& cluster, const CopyCall& call
   further.traffic = bytes(part);
   further.memory_alone = transfer_time(further.traffic, dma.rate);
   Work first = further;
-  first.fixed = dma.schedule;
+  // Whoever is behind a copy begins once its end was seen, which is a part of `next`.
+  first.fixed = call.queued ? longer(dma.next, dma.signal) - dma.signal : dma.schedule;
   const CollectiveRun::WorkKind kinds[] = {{.work = graph.add_work(first), .bytes = part},
                                            {.work = graph.add_work(further), .bytes = part}};
   Kernel kernel{.gpu = GpuId(call.from), .op = call.operator_id, .role = KernelRole::collective};
@@ -167,7 +168,7 @@ KernelId add_copy(TaskGraph& graph, const Cluster& cluster, const CopyCall& call
   kernel.persistent = true;
   kernel.work_list = WorkList::static_list;
   kernel.max_grid = 1;
-  kernel.launch = call.launch;
+  kernel.launch = call.queued ? Duration{} : call.launch;
   kernel.flag = dma.signal;
   kernel.finish = graph.add_latch(static_cast<std::uint32_t>(round_up(size, part)));
   for (std::int64_t at = 0; at < size; at += part) {

@@ -135,6 +135,12 @@ static void fields(Fields& map, PeerStoreSpec& store) {
            .fallback = Bandwidth{},
            .means = "wg_rate",
            .quiet = true});
+  map.add("register_rate", store.register_rate,
+          {.help = "the same of a WG that stores what it has in its registers, as one that loads "
+                   "several words of each thread before it stores them: fused.sending_wgs",
+           .fallback = Bandwidth{},
+           .means = "wg_rate",
+           .quiet = true});
   map.add("fence", store.fence,
           {.help = "time until outstanding stores are known to have arrived"});
   map.choice("fences", store.fences, kFences,

@@ -86,9 +86,10 @@ enum class Fences : std::uint8_t { independent, one_a_cu };
 
 // Stores of a kernel into a peer's memory.
 struct PeerStoreSpec {
-  Bandwidth wg_rate;    // what one WG's stores reach alone
-  Bandwidth bulk_rate;  // what one WG's bulk copies (TMA) reach alone; 0: there are none
-  Duration fence;       // release: until outstanding stores are known to have arrived
+  Bandwidth wg_rate;        // what one WG's stores reach alone
+  Bandwidth bulk_rate;      // what one WG's bulk copies (TMA) reach alone; 0: there are none
+  Bandwidth register_rate;  // of what a WG has in its registers, not a word at a time; 0: unknown
+  Duration fence;           // release: until outstanding stores are known to have arrived
   Fences fences = Fences::independent;
   Duration fence_gap;  // one_a_cu: between the ends of two CUs' fences
   Duration flag;       // from the flag's arrival to the waiter seeing it (polling)

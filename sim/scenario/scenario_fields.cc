@@ -203,6 +203,13 @@ void input_options(Fields map, FusedOptions& fused) {
        .fallback = 0,
        .means = "optional",
        .quiet = true});
+  map.add("sending_wgs", fused.sending_wgs,
+          {.help = "mode fused, fused.sent_by: wg: WGs of a GPU that first send the input, a piece "
+                   "to each peer in turn, and then compute; default: all send between their tiles",
+           .range = {{1, 1'000'000}},
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
 }
 
 void fused_options(Fields& map, FusedOptions& fused, const Workload& workload) {

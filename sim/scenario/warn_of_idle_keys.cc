@@ -53,8 +53,17 @@ void input_is_brought(const Check& check) {
 }
 
 void input_is_multiplied(const Check& check) {
-  if (check.scenario.fused.own_first == 0 || fuses(check.scenario)) return;
-  warn_of_modes(check, "fused.own_first", kNoFused);
+  const FusedOptions& fused = check.scenario.fused;
+  if (fused.own_first != 0 && !fuses(check.scenario)) {
+    warn_of_modes(check, "fused.own_first", kNoFused);
+  }
+  if (fused.sending_wgs == 0) return;
+  if (!check.has(Mode::fused) || fused.sent_by == SentBy::wave) {
+    warn_of_modes(check, "fused.sending_wgs",
+                  "no effect: it is for mode fused with fused.sent_by: wg");
+  } else if (fused.in_switch) {
+    check.warn("fused.sending_wgs", "no effect: the switch copies what is sent (fused.in_switch)");
+  }
 }
 
 void a_wave_sends(const Check& check) {

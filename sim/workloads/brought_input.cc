@@ -81,7 +81,8 @@ KernelId BroughtInput::bring(const Team& team, const Part& part, std::vector<Ker
                 .size = bytes(round_up(overlap_.from_each.count() * slices, slices_)),
                 .operator_id = copying_,
                 .launch = launch_gap(overlap_.cluster.spec.gpu.launch, overlap_.options.launch),
-                .after = std::move(after)});
+                .after = std::move(after),
+                .queued = part.queued});
   const LatchId there = graph_.add_latch(1);
   for (std::uint32_t s = part.first; s < part.first + slices; ++s) {
     here[part.to][std::size_t{part.from} * slices_ + s] = there;
@@ -98,7 +99,9 @@ void BroughtInput::fetch(const Team& team, std::uint32_t rank, Here& here) {
     if (at_once) last = ready_[rank];
     const std::uint32_t from = (rank + ranks - step) % ranks;
     for (std::uint32_t first = 0; first < slices_; first += slices_of_a_copy()) {
-      last = bring(team, {.from = from, .to = rank, .first = first}, {last}, here);
+      const bool queued = last != ready_[rank];
+      last =
+          bring(team, {.from = from, .to = rank, .first = first, .queued = queued}, {last}, here);
     }
   }
 }
@@ -113,8 +116,10 @@ void BroughtInput::push(const Team& team, std::uint32_t rank, Here& here) {
       const std::uint32_t to = (rank + step) % ranks;
       KernelId& before = last[at_once ? to : 0];
       std::vector<KernelId> after = team.after[rank];
-      if (!before.is_none()) after = {before};
-      before = bring(team, {.from = rank, .to = to, .first = first}, std::move(after), here);
+      const bool queued = !before.is_none();
+      if (queued) after = {before};
+      before = bring(team, {.from = rank, .to = to, .first = first, .queued = queued},
+                     std::move(after), here);
     }
   }
 }

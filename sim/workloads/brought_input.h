@@ -35,6 +35,7 @@ class BroughtInput {
     std::uint32_t from = 0;  // ranks
     std::uint32_t to = 0;
     std::uint32_t first = 0;  // slice
+    bool queued = false;      // behind another part on its stream
   };
   [[nodiscard]] std::uint32_t slices_of_a_copy() const;
   KernelId add_flag(std::uint32_t gpu, LatchId there, KernelId copy);

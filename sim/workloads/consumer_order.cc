@@ -15,6 +15,7 @@ class ConsumerOrder {
 
   Items items() {
     if (shape_.own_first > 0) return in_turn();
+    if (shape_.sent_first) return sent_first();
     const std::uint32_t phases = shape_.at_once ? shape_.parts : shape_.ranks - 1;
     append_mixed(items_, works(rank_, 0, shape_.slices), sends_in(0));
     for (std::uint32_t phase = 0; phase < phases; ++phase) {
@@ -24,6 +25,15 @@ class ConsumerOrder {
   }
 
  private:
+  Items sent_first() {
+    items_ = sends(0, shape_.slices, kAll);
+    append_mixed(items_, works(rank_, 0, shape_.slices), {});
+    for (std::uint32_t step = 1; step < shape_.ranks; ++step) {
+      append_mixed(items_, works((rank_ + step) % shape_.ranks, 0, shape_.slices), {});
+    }
+    return items_;
+  }
+
   Items in_turn() {
     const auto all = static_cast<std::uint32_t>(shape_.slice_of.size());
     const std::uint32_t first = std::min(shape_.own_first, all);

@@ -6,6 +6,8 @@
 // of each at a time, so that all links are in use. Sends of what comes next are mixed evenly with
 // the work on what has come.
 //
+// Sent first (`sent_first`): all sends, each piece to all peers in turn, then the work.
+//
 // In turn (`own_first`): so many WGs of own input, all sends among them, then one WG of each rank's
 // input in turn, while there are own ones left.
 #pragma once
@@ -23,6 +25,7 @@ struct ConsumerShape {
   bool at_once = false;                 // all peers' input, in ...
   std::uint32_t parts = 1;              // ... so many parts; else peer by peer
   bool copied = false;                  // the switch makes one send one to every peer
+  bool sent_first = false;              // before any work
   std::uint32_t own_first = 0;          // WGs, before one of each rank in turn; 0: all own ones
 };
 

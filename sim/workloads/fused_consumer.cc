@@ -41,6 +41,7 @@ class FusedConsumer : public FusedLowering {
               .slice_of = {},
               .slices = slices_,
               .copied = copied_,
+              .sent_first = senders == Senders::first_wgs,
               .own_first = static_cast<std::uint32_t>(options_.fused.own_first)};
     for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
       order_.slice_of.push_back(grid_.unit_of(i) / units_);

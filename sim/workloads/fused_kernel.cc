@@ -43,6 +43,11 @@ std::uint32_t gpus_in_turn(DestinationOrder order, const Cluster& cluster,
   SIM_ASSERT(false);
 }
 
+const char* text_of(Senders senders) {
+  if (senders == Senders::first_wgs) return " (WGs that compute later)";
+  return senders == Senders::cus ? " (CUs of its own)" : " (waves of its own)";
+}
+
 }  // namespace
 
 bool each_pair_has_a_link(const Overlap& overlap, const Team& team) {
@@ -67,6 +72,7 @@ KernelVersion version_of_pair(Mode mode, const OverlapOptions& options, Collecti
   if (travels == Travels::input) {
     version.own_first = fused.own_first;
     version.in_turn = fused.own_first > 0 ? all : 1;
+    version.own_apart = fused.own_first == 0;
     return version;
   }
   version.slice_wgs = fused.slice_wgs;
@@ -97,6 +103,10 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
   if (wgs == Wgs::sending) kernel.cus = {.first = 0, .count = sending_cus()};
   kernel.max_grid =
       static_cast<std::uint32_t>(resident(gpu, wg, version) * cus_in(kernel.cus, gpu.cus));
+  if (wgs == Wgs::sending_first) {
+    kernel.max_grid = std::min(kernel.max_grid, static_cast<std::uint32_t>(fused.sending_wgs));
+    kernel.role = KernelRole::collective;
+  }
   if (wgs == Wgs::sending_wave) {  // of the WG that computes: it takes no room of its own
     kernel.wg = kNoRoom;
     kernel.max_grid = static_cast<std::uint32_t>(gpu.cus);
@@ -107,6 +117,9 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
   kernel.launch = compute_gap(gpu.launch, options_.launch);
   kernel.store_rate = fused.put_by == PutBy::thread ? store_rate_of_threads(gpu.peer_store)
                                                     : gpu.peer_store.wg_rate;
+  if (wgs == Wgs::sending_first && gpu.peer_store.register_rate.count() > 0) {
+    kernel.store_rate = gpu.peer_store.register_rate;
+  }
   if (wgs == Wgs::sending || wgs == Wgs::sending_wave) {
     kernel.role = KernelRole::collective;
     kernel.store_rate = sending_rate();
@@ -307,8 +320,7 @@ LastKernels FusedLowering::lower() {
   operator_ = graph_.operators.push_back(
       {.name = "fused_" + name_, .role = KernelRole::fused, .part = overlap_.part});
   if (by_role()) {
-    const char* whose = senders_ == Senders::cus ? " (CUs of its own)" : " (waves of its own)";
-    sending_ = graph_.operators.push_back({.name = overlap_.collective + whose,
+    sending_ = graph_.operators.push_back({.name = overlap_.collective + text_of(senders_),
                                            .role = KernelRole::collective,
                                            .part = overlap_.collective_part});
   }
@@ -340,6 +352,7 @@ Kernel FusedLowering::begin_computing(std::uint32_t rank) const {
 }
 
 Kernel FusedLowering::begin_sending(std::uint32_t rank) const {
+  if (senders_ == Senders::first_wgs) return begin(rank, FusedSends::Wgs::sending_first);
   const bool cus = senders_ == Senders::cus;
   return begin(rank, cus ? FusedSends::Wgs::sending : FusedSends::Wgs::sending_wave);
 }

@@ -54,9 +54,9 @@ class FusedSends {
  public:
   FusedSends(const OverlapOptions& options, const Cluster& cluster, const Grid& grid);
 
-  // Which of a kernel's WGs: all of them; if some CUs only send, those there or all others; or the
-  // wave of each CU that sends.
-  enum class Wgs : std::uint8_t { all, computing, sending, sending_wave };
+  // Which of a kernel's WGs: all of them; if some CUs only send, those there or all others; those
+  // that send before they compute; or the wave of each CU that sends.
+  enum class Wgs : std::uint8_t { all, computing, sending, sending_first, sending_wave };
   [[nodiscard]] Kernel kernel(GpuId gpu, OperatorId op, Wgs wgs) const;
   [[nodiscard]] std::uint32_t node_of(std::uint32_t gpu) const {
     return cluster_.node_of(GpuId(gpu));
@@ -118,7 +118,8 @@ class FusedSends {
 };
 
 // Lowers an operator and its collective, team by team, to one kernel of each GPU; or to two, where
-// some CUs or waves only send: one kernel in truth, whose WGs or waves part by their role.
+// some CUs or waves only send, or some WGs do before they compute (those come up when these end):
+// one kernel in truth, whose WGs or waves part by their role.
 class FusedLowering {
  public:
   virtual ~FusedLowering() = default;
@@ -136,7 +137,7 @@ class FusedLowering {
   }
 
   [[nodiscard]] bool by_role() const {
-    return senders_ == Senders::cus || senders_ == Senders::waves;
+    return senders_ == Senders::cus || senders_ == Senders::waves || senders_ == Senders::first_wgs;
   }
 
   // Items that are added from the first call to the second one are this kernel's. It starts after

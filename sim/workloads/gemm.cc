@@ -53,6 +53,28 @@ Bytes read_again(const TiledGemm& gemm, const Grid& grid, const KernelVersion& v
   return bytes(std::llround(b * first / grid.per_peer / wgs));
 }
 
+// A WG's share of what the own rows' tiles and the others', which begin when their rows have come,
+// read more than tiles that are all walked in step: B passes through the caches for each of both,
+// and again for those of the others that find no slot beside the own ones.
+Bytes read_apart(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  TiledGemm own = gemm;
+  own.m = gemm.m / run.peers;
+  TiledGemm others = gemm;
+  others.m = gemm.m - own.m;
+  GemmRun of_own = run;
+  of_own.peers = 1;
+  GemmRun of_others = run;
+  of_others.peers = run.peers - 1;
+  const std::int64_t own_wgs = Tiles(own, 1).count() * gemm.split_k;
+  if (own_wgs < run.wgs_at_once()) {
+    of_others.cus = std::max<std::int64_t>(1, run.cus - own_wgs / run.wgs_on_cu);
+  }
+  const std::int64_t apart =
+      operand_traffic(own, gpu, of_own) + operand_traffic(others, gpu, of_others);
+  const std::int64_t more = apart - operand_traffic(gemm, gpu, run);
+  return bytes(std::max<std::int64_t>(0, more) / (own_wgs * run.peers));
+}
+
 }  // namespace
 
 TiledGemm tiled(const GemmWork& gemm) {
@@ -119,6 +141,7 @@ Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
   Grid grid = gemm_shape(gemm, gpus);
   grid.stored = to_work(tile_work(kernel, gpu, run));
   grid.stored.traffic += read_again(kernel, grid, version);
+  if (version.own_apart && gpus > 1) grid.stored.traffic += read_apart(kernel, gpu, run);
   grid.written = grid.stored;
   grid.written.traffic += tile_result(kernel);
   return grid;

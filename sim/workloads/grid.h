@@ -99,6 +99,7 @@ struct KernelVersion {
   int chain = 0;              // loads that wait for one another; 0: as in the plain kernel
   Bandwidth beside = {};      // what a concurrent collective moves through the L2s
   bool of_a_peer = false;     // there is a kernel for each peer
+  bool own_apart = false;     // its own rows are computed before the others' have come
   std::uint32_t in_turn = 1;  // GPUs whose slices alternate (version_of_pair()), ...
   int slice_wgs = 1;          // ... of so many WGs
   int own_first = 0;          // WGs of own input before those in turn
@@ -208,9 +209,10 @@ LastKernels lower_pipelined(TaskGraph& graph, const Overlap& overlap);
 LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode);
 
 // Who sends what the WGs of a fused kernel make or need: themselves, between their items; a wave of
-// each CU, while the others go on; WGs on CUs of their own; copy engines, which bring input, while
+// each CU, while the others go on; some WGs, before they compute; WGs on CUs of their own; copy
+// engines, which bring input, while
 // results that are to be added up are stored by the WGs and added by a kernel afterwards.
-enum class Senders : std::uint8_t { wgs, waves, cus, copy_engines };
+enum class Senders : std::uint8_t { wgs, waves, first_wgs, cus, copy_engines };
 
 // WG-granular overlap: one persistent kernel per GPU.
 LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap, Senders senders);

@@ -1,5 +1,5 @@
 #include "sim/core/assert.h"
-#include "sim/workloads/grid.h"
+#include "sim/workloads/fused_kernel.h"
 
 namespace weft {
 
@@ -15,6 +15,14 @@ LastKernels lower_fused(TaskGraph& graph, const Overlap& overlap, Senders sender
                    : lower_fused_consumer(graph, overlap, senders);
 }
 
+// In mode fused.
+Senders senders_of(const Overlap& overlap) {
+  const FusedOptions& fused = overlap.options.fused;
+  if (fused.sent_by == SentBy::wave) return Senders::waves;
+  const bool first = overlap.travels == Travels::input && fused.sending_wgs > 0;
+  return first && !goes_through_switch(overlap) ? Senders::first_wgs : Senders::wgs;
+}
+
 }  // namespace
 
 LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
@@ -27,9 +35,7 @@ LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
     case Mode::pipelined:
       return lower_pipelined(graph, overlap);
     case Mode::fused:
-      return lower_fused(
-          graph, overlap,
-          overlap.options.fused.sent_by == SentBy::wave ? Senders::waves : Senders::wgs);
+      return lower_fused(graph, overlap, senders_of(overlap));
     case Mode::role_split:
       return lower_fused(graph, overlap, Senders::cus);
     case Mode::copy_fed:

@@ -54,6 +54,25 @@ TEST(RoleSplitTime, operators_say_on_how_many_cus_they_may_be) {
   EXPECT_EQ(copied.operators[1].cus, 8) << copied.operators[1].name;
 }
 
+// 4 MB at 50 GB/s leave 4 of 8 CUs after 80 us; these do the last of four rounds of tiles as much
+// later. So they do if all CUs' WGs send, or one, which the link holds up as much.
+TEST(SentFirst, the_wgs_that_send_compute_when_they_have) {
+  for (const char* wgs : {"1", "4", "8"}) {
+    const Scenario scenario =
+        toy_gemm("all_gather_gemm", {"fused.sending_wgs=" + std::string(wgs)});
+    EXPECT_NEAR(time_us(scenario, Mode::fused), 1 + 80 + 400, 0.05) << wgs;
+  }
+}
+
+// One WG stores 4 MB at 5 GB/s: 800 us, when all tiles but those of its last row have long been
+// made. The peer's rows are computed as they come, the last four tiles after the last of them.
+TEST(SentFirst, by_few_wgs_is_as_slow_as_their_stores) {
+  EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm",
+                               {"fused.sending_wgs=1", "cluster.gpu.peer_store.wg_rate=5 GB/s"}),
+                      Mode::fused),
+              1 + 800 + 100, 0.1);
+}
+
 // Results of the second round leave behind it: 8 of 20 kB at 50 GB/s. Sent by the WGs themselves,
 // those of the first one held up the second (below).
 TEST(SentByWaves, results_leave_while_the_next_tiles_are_made) {
@@ -138,10 +157,15 @@ TEST(CopyFedTime, is_that_of_all_tiles_behind_a_copy_and_a_barrier) {
 }
 
 TEST(CopyFedTime, waits_for_the_last_copy) {
-  // Four copies of 1 us and 100 behind two launches; then a row of tiles.
-  EXPECT_NEAR(
-      time_us(toy_gemm("all_gather_gemm", {"cluster.gpu.dma.rate=10 GB/s"}), Mode::copy_fed),
-      2 + 4 * 101 + 100, 1.4);  // the last 64 KiB, on the link
+  // Four copies of 100 us behind three launches; then a row of tiles.
+  std::vector<std::string> slow = {"cluster.gpu.dma.rate=10 GB/s"};
+  EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", slow), Mode::copy_fed), 3 + 4 * 100 + 100,
+              1.4);  // the last 64 KiB, on the link
+  // The engine begins each further one 10 us after the last byte of the one before it, the flag
+  // behind the last one is written 4 us after its last byte.
+  slow.insert(slow.end(), {"cluster.gpu.dma.next=10 us", "cluster.gpu.dma.signal=4 us"});
+  EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", slow), Mode::copy_fed),
+              3 + 4 * 100 + 3 * 10 + 4 + 100 + 4, 1.4);  // the copy of the own rows ends so, too
 }
 
 TEST(CopyFedTime, of_sums_ends_with_a_kernel_that_adds) {

@@ -29,8 +29,19 @@ ConsumerShape in_turn(std::uint32_t own_first) {
   return of;
 }
 
-const std::vector<ConsumerShape> kAll = {shape(false, 1), shape(true, 3), shape(true, 1),
-                                         in_turn(1),      in_turn(3),     in_turn(1'000)};
+ConsumerShape sent_first(ConsumerShape of) {
+  of.sent_first = true;
+  return of;
+}
+
+const std::vector<ConsumerShape> kAll = {shape(false, 1),
+                                         shape(true, 3),
+                                         shape(true, 1),
+                                         in_turn(1),
+                                         in_turn(3),
+                                         in_turn(1'000),
+                                         sent_first(shape(false, 1)),
+                                         sent_first(in_turn(3))};
 
 std::size_t place_of_send(const std::vector<ConsumerItem>& items, std::uint32_t peer,
                           std::uint32_t piece) {
@@ -63,6 +74,22 @@ TEST(ConsumerOrder, in_turn_takes_a_wg_of_each_rank_after_some_own_ones) {
   EXPECT_EQ(Works(works.begin(), works.begin() + 6),
             (Works{{1, 0}, {1, 1}, {1, 2}, {0, 2}, {2, 2}, {1, 3}}));
   EXPECT_EQ(Works(works.end() - 4, works.end()), (Works{{0, 0}, {2, 0}, {0, 1}, {2, 1}}));
+}
+
+// Each piece to the next rank, then to the one after it; then the own work, and theirs.
+TEST(ConsumerOrder, sent_first_is_all_sent_before_anything_is_computed) {
+  const std::vector<ConsumerItem> items = consumer_items(sent_first(shape(false, 1)), 1);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sends;
+  for (std::size_t i = 0; i < 20; ++i) {
+    ASSERT_TRUE(items[i].sends);
+    sends.emplace_back(items[i].peer, items[i].index);
+  }
+  EXPECT_EQ(std::vector(sends.begin(), sends.begin() + 4),
+            (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{2, 0}, {0, 0}, {2, 1}, {0, 1}}));
+  for (std::size_t i = 20; i < items.size(); ++i) {
+    EXPECT_EQ(items[i].peer, (1 + (i - 20) / 10) % 3);
+    EXPECT_EQ(items[i].index, (i - 20) % 10);
+  }
 }
 
 // Grids may be as small as one WG: if the n-th item of every rank is a wait, what it waits for must
