@@ -99,8 +99,13 @@ class WindowQueue {
     const Visit& visit = visits_[visited_++];
     place_ = visit.place;
     head_ = 0;
-    tail_ = visit.end - visit.begin;
+    tail_ = 0;
     last_ = 0;
+    if (visit.end - visit.begin <= kNearTheEnd) {
+      for (std::uint32_t i = visit.begin; i < visit.end; ++i) put_in_order(by_place_[i]);
+      return true;
+    }
+    tail_ = visit.end - visit.begin;
     if (ordered_.size() < tail_) ordered_.resize(std::bit_ceil(tail_));
     std::copy_n(by_place_.begin() + visit.begin, tail_, ordered_.begin());
     std::sort(ordered_.begin(), ordered_.begin() + tail_);
