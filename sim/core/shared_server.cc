@@ -65,7 +65,7 @@ void SharedServer::add(SimTime now, std::uint32_t job, Duration alone, std::uint
   SIM_ASSERT(alone.count() < (1LL << 49));
   const std::uint64_t end = clock_ + (static_cast<std::uint64_t>(alone.count()) << kClockBits);
   SIM_ASSERT(end >= clock_);
-  heap_.push({end, job, demand});
+  jobs_.push({end, job, demand});
   demand_ += demand;
   changed_ = true;
 }
@@ -131,9 +131,9 @@ SharedServer::Drawn SharedServer::background_left(SimTime now) const {
 SharedServer::Drawn SharedServer::jobs_left(SimTime now) const {
   const std::uint64_t clock = clock_at(now);
   Drawn left = 0;
-  for (const Job& job : heap_) {
+  jobs_.for_each([&](const Job& job) {
     if (job.end > clock) left += static_cast<Drawn>(job.end - clock) * job.demand;
-  }
+  });
   return left >> kClockBits;
 }
 
@@ -148,13 +148,13 @@ std::uint64_t SharedServer::clock_at(SimTime now) const {
 void SharedServer::advance(SimTime now) {
   SIM_ASSERT(now >= last_);
   if (now == last_) return;
-  if (!heap_.empty()) clock_ = clock_at(now);
+  if (!jobs_.empty()) clock_ = clock_at(now);
   last_ = now;
 }
 
 std::uint32_t SharedServer::take_done() {
-  if (heap_.empty() || heap_.top().end > clock_) return kNoJob;
-  const Job done = heap_.pop();
+  if (jobs_.empty() || jobs_.top().end > clock_) return kNoJob;
+  const Job done = jobs_.pop();
   demand_ -= done.demand;
   changed_ = true;
   return done.id;
@@ -190,7 +190,7 @@ SimTime SharedServer::settle_background(SimTime now) {
 
 SimTime SharedServer::settle(SimTime now) {
   advance(now);
-  if (heap_.empty()) return kNever;
+  if (jobs_.empty()) return kNever;
 
   const SimTime background_end = settle_background(now);
   if (changed_) {
@@ -199,7 +199,7 @@ SimTime SharedServer::settle(SimTime now) {
     changed_ = false;
   }
 
-  const std::uint64_t end = heap_.top().end;
+  const std::uint64_t end = jobs_.top().end;
   if (end <= clock_) return now;
   const std::uint64_t remaining = end - clock_;
   constexpr unsigned kShift = Bend::kOneBits - kClockBits;

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "sim/core/quantity.h"
-#include "sim/core/wide_heap.h"
+#include "sim/core/sorted_batches.h"
 
 namespace weft {
 
@@ -83,7 +83,9 @@ class SharedServer {
   static constexpr SimTime kNever = SimTime::from_count(INT64_MAX);
   SimTime settle(SimTime now);
 
-  [[nodiscard]] std::size_t jobs() const { return heap_.size(); }
+  // The one that is done next, if nothing is added before; kNoJob without jobs.
+  [[nodiscard]] std::uint32_t next_job() const { return jobs_.empty() ? kNoJob : jobs_.top().id; }
+  [[nodiscard]] std::size_t jobs() const { return jobs_.size(); }
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
 
   // What background traffic, and jobs, still have to draw if nothing is added: rate x picoseconds.
@@ -98,9 +100,9 @@ class SharedServer {
   void catch_up(SimTime now);
   SimTime settle_background(SimTime now);
   struct Job {
-    std::uint64_t end;  // on the virtual clock
-    std::uint32_t id;
-    std::uint32_t demand;
+    std::uint64_t end = 0;  // on the virtual clock
+    std::uint32_t id = 0;
+    std::uint32_t demand = 0;
     // Ids differ. As of one number of 128 bits: without a branch that nobody can predict.
     bool operator<(const Job& other) const { return as_one() < other.as_one(); }
     [[nodiscard]] Drawn as_one() const { return Drawn{end} << 64U | id; }
@@ -119,7 +121,7 @@ class SharedServer {
   std::uint64_t demand_ = 0;
   SimTime last_;
   bool changed_ = false;  // demand or background changed since the slowdown was computed
-  WideHeap<Job> heap_;
+  SortedBatches<Job> jobs_;
   std::vector<Background> background_;
   std::uint64_t all_rates_ = 0;  // of background_, including what has ended
   std::uint64_t served_ = 0;     // the rate at which background traffic is served

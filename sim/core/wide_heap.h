@@ -19,6 +19,7 @@ class WideHeap {
   [[nodiscard]] auto begin() const { return items_.begin(); }  // in no order
   [[nodiscard]] auto end() const { return items_.end(); }
   [[nodiscard]] const T& top() const { return items_.front(); }
+  void clear() { items_.clear(); }
 
   void push(T item) {
     std::size_t at = items_.size();

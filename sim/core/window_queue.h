@@ -48,15 +48,14 @@ class WindowQueue {
     SIM_ASSERT(at.count() >= 0);
     const Event event{static_cast<std::uint64_t>(at.count()),
                       (content | std::uint64_t{place} << kPlaceShift) ^ tie_mask_};
-    const std::uint64_t window = window_of(event.at_ps);
-    if (window != window_) {
-      SIM_ASSERT(window > window_);
+    if (event.at_ps >= end_) {
+      const std::uint64_t window = window_of(event.at_ps);
+      SIM_ASSERT(window >= window_);
       return file(event, window);
     }
-    if (event.at_ps >= end_) return file(event, window);
     SIM_ASSERT(place == place_);  // the others' events must not come so soon
     SIM_ASSERT(event.at_ps >= last_);
-    pushed_.push(event);
+    put_in_order(event);
   }
 
   [[nodiscard]] bool empty() const { return levels_used_ == 0; }
@@ -85,7 +84,7 @@ class WindowQueue {
     SIM_ASSERT(own >= first);
     if (own == kNever || window_of(static_cast<std::uint64_t>(own.count())) != window) return;
     advance(window);
-    end_ = static_cast<std::uint64_t>(stop.count()) + 1;
+    end_ = std::min(static_cast<std::uint64_t>(stop.count()) + 1, end_of(window));
     lay_out_by_place();
     known_next_.reset();
   }
@@ -99,30 +98,46 @@ class WindowQueue {
     }
     const Visit& visit = visits_[visited_++];
     place_ = visit.place;
-    head_ = visit.begin;
-    tail_ = visit.end;
+    head_ = 0;
+    tail_ = 0;
     last_ = 0;
-    std::sort(by_place_.begin() + head_, by_place_.begin() + tail_);
+    if (visit.end - visit.begin <= kNearTheEnd) {
+      for (std::uint32_t i = visit.begin; i < visit.end; ++i) put_in_order(by_place_[i]);
+      return true;
+    }
+    tail_ = visit.end - visit.begin;
+    if (ordered_.size() < tail_) ordered_.resize(std::bit_ceil(tail_));
+    std::copy_n(by_place_.begin() + visit.begin, tail_, ordered_.begin());
+    std::sort(ordered_.begin(), ordered_.begin() + tail_);
     return true;
   }
   [[nodiscard]] std::uint32_t place() const { return place_; }
+  // What is known so far of the place after this one: use(content), in no order.
+  template <class Use>
+  void for_next_place(Use use) const {
+    if (visited_ == visits_.size()) return;
+    const Visit& next = visits_[visited_];
+    for (std::uint32_t i = next.begin; i < next.end; ++i) {
+      use((by_place_[i].content ^ tie_mask_) & ~kPlaceMask);
+    }
+  }
 
   // The events for which a window has memory.
-  [[nodiscard]] std::size_t room() const { return by_place_.capacity(); }
+  [[nodiscard]] std::size_t room() const { return by_place_.capacity() + ordered_.capacity(); }
 
   // Of the place, in this window.
-  [[nodiscard]] bool more() const { return head_ != tail_ || !pushed_.empty(); }
+  [[nodiscard]] bool more() const { return head_ != tail_ || !others_.empty(); }
   // True if another event of the instant of the last pop is pending there.
   [[nodiscard]] bool more_now() const {
-    return (head_ != tail_ && by_place_[head_].at_ps == last_) ||
-           (!pushed_.empty() && pushed_.top().at_ps == last_);
+    return (head_ != tail_ && ordered_[head_].at_ps == last_) ||
+           (!others_.empty() && others_.top().at_ps == last_);
   }
   Event pop() {
     Event event;
-    if (pushed_.empty() || (head_ != tail_ && by_place_[head_] < pushed_.top())) {
-      event = by_place_[head_++];
+    if (others_.empty() || (head_ != tail_ && ordered_[head_] < others_.top())) [[likely]] {
+      event = ordered_[head_++];
     } else {
-      event = pushed_.pop();
+      event = others_.pop();
     }
     last_ = event.at_ps;
     event.content = (event.content ^ tie_mask_) & ~kPlaceMask;
@@ -146,12 +161,34 @@ class WindowQueue {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((Wide{at_ps} * factor_) >> 64U);
   }
+  // The earliest time of the next window.
+  [[nodiscard]] std::uint64_t end_of(std::uint64_t window) const {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>(((Wide{window + 1} << 64U) + factor_ - 1) / factor_);
+  }
   [[nodiscard]] std::uint32_t place_of(const Event& event) const {
     return static_cast<std::uint32_t>(((event.content ^ tie_mask_) & kPlaceMask) >> kPlaceShift);
   }
 
+  // Of the visit. Most come last or nearly so.
+  void put_in_order(const Event& event) {
+    if (tail_ == ordered_.size()) make_room();
+    if (tail_ - head_ > kNearTheEnd && event < ordered_[tail_ - kNearTheEnd]) {
+      return others_.push(event);
+    }
+    std::uint32_t at = tail_;
+    for (; at > head_ && event < ordered_[at - 1]; --at) ordered_[at] = ordered_[at - 1];
+    ordered_[at] = event;
+    ++tail_;
+  }
+
+  // Apart, as file() is: push() is short where it is called.
+  [[gnu::noinline]] void make_room() {
+    ordered_.resize(std::max<std::size_t>(64, 2 * ordered_.size()));
+  }
+
   // By the highest digit in which the number of its window differs from the present one's.
-  void file(const Event& event, std::uint64_t window) {
+  [[gnu::noinline]] void file(const Event& event, std::uint64_t window) {
     const auto width = static_cast<unsigned>(std::bit_width((window ^ window_) | 1U));
     const unsigned level = (width - 1) / kBits;
     const unsigned digit = static_cast<unsigned>(window >> (level * kBits)) & (kDigits - 1);
@@ -217,8 +254,9 @@ class WindowQueue {
       visit.end = begin;
       next_slot_[visit.place] = visit.begin;
     }
-    if (by_place_.size() > kLargeWindow && by_place_.size() / 16 > all) {
-      std::vector<Event>().swap(by_place_);
+    for (std::vector<Event>* events_of : {&by_place_, &ordered_}) {
+      const std::size_t had = events_of->size();
+      if (had > kLargeWindow && had / 16 > all) std::vector<Event>().swap(*events_of);
     }
     if (by_place_.size() < all) by_place_.resize(all);
     blocks_.empty(events, [this](std::span<const Event> some) {
@@ -233,12 +271,15 @@ class WindowQueue {
   std::uint64_t tie_mask_;
   std::uint64_t window_ = 0;  // number of the present one
   std::uint64_t end_ = 0;     // what comes in this window before that is handled in it
-  // The visit: its events that were pending when the window began, sorted, and those since.
+  // The visit: its events in their order, from head_ to tail_, but for those that came since the
+  // window began and would have had to be put far from the end.
+  static constexpr std::uint32_t kNearTheEnd = 24;
   std::uint32_t place_ = 0;
   std::uint32_t head_ = 0;
   std::uint32_t tail_ = 0;
   std::uint64_t last_ = 0;
-  WideHeap<Event> pushed_;
+  std::vector<Event> ordered_;
+  WideHeap<Event> others_;
   // The window.
   std::vector<Event> by_place_;
   std::vector<Visit> visits_;

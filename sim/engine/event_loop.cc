@@ -7,11 +7,6 @@
 #include "sim/engine/simulator.h"
 
 namespace weft {
-namespace {
-
-constexpr unsigned kKindShift = 60;
-
-}  // namespace
 
 RunResult Simulator::run(const OnProgress& on_progress) {
   assert_context() = {.seed = options_.seed, .simulated_ps = 0};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "sim/core/event_queue.h"
 #include "sim/engine/latch_state.h"
@@ -54,11 +56,36 @@ Bytes memory_of_run(const Cluster& cluster, const CollectiveCounts& counts) {
 Bytes memory_of_run(const Cluster& cluster, const TaskGraph& graph) {
   double sent = 0;
   for (const Send& send : graph.sends) sent += send.size;
-  const double stored = static_cast<double>(graph.items.runs().size());
-  const CollectiveCounts counts{
-      .items = stored, .sends = static_cast<double>(graph.sends.size()), .bytes = sent};
+  const std::size_t at_rest = graph.sends.size() - most_on_their_way(graph);
+  const CollectiveCounts counts{.items = static_cast<double>(graph.items.runs().size()),
+                                .sends = static_cast<double>(graph.sends.size()),
+                                .bytes = sent,
+                                .at_rest = static_cast<double>(at_rest)};
   return memory_of_run(cluster, counts) +
          bytes(static_cast<std::int64_t>(graph.items.ends().size() * sizeof(std::uint32_t)));
+}
+
+// Messages make chains: what opens a latch are items that waited for messages, so each of these can
+// be followed by one of the latch's sends. At any time no more than one of a chain is on its way.
+std::size_t most_on_their_way(const TaskGraph& graph) {
+  std::vector<std::uint32_t> arrive(graph.latches.size());  // and are not followed yet
+  for (const Send& send : graph.sends) {
+    if (send.in_switch == InSwitch::nothing && !send.arrives.is_none()) {
+      arrive[send.arrives.value] += 1;
+    }
+  }
+  std::vector<std::uint32_t> before(graph.latches.size());  // the latch's sends
+  for (const Kernel& kernel : graph.kernels) {
+    graph.for_each_run(kernel, [&](const Item& item, std::uint32_t /*count*/) {
+      if (item.waits_for.is_none() || item.counts_down.is_none()) return;
+      before[item.counts_down.value] += std::exchange(arrive[item.waits_for.value], 0);
+    });
+  }
+  std::size_t chains = graph.sends.size();
+  for (std::uint32_t i = 0; i < before.size(); ++i) {
+    if (before[i] > 0) chains -= std::min(before[i], graph.sends_of(LatchId(i)).count);
+  }
+  return chains;
 }
 
 Bytes memory_of_share(const Cluster& cluster, const TaskGraph& graph) {

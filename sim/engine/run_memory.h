@@ -11,6 +11,10 @@ namespace weft {
 Bytes memory_of_run(const Cluster& cluster, const CollectiveCounts& counts);
 Bytes memory_of_run(const Cluster& cluster, const TaskGraph& graph);
 
+// Of a graph's messages, no more than so many are on their way at any time: the others follow from
+// messages that have arrived by then, each from one of its own.
+std::size_t most_on_their_way(const TaskGraph& graph);
+
 // What each simulator has for itself if several share the run: what there is of the whole cluster.
 Bytes memory_of_share(const Cluster& cluster, const TaskGraph& graph);
 

@@ -178,6 +178,7 @@ void Simulator::settle_instant() {
   starting_.clear();
   for (const std::uint32_t gpu : dirty_memory_) {
     settle(memory_[gpu], memory_timers_[gpu], EventKind::memory, gpu);
+    fetch_worker(gpu, memory_[gpu].next_job());
     if (clock_.falls()) matrix_before_[gpu] = matrix_now_[gpu];
   }
   dirty_memory_.clear();

@@ -75,6 +75,7 @@ class Simulator {
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr unsigned kKindShift = 60;  // of an event's content: what is above it is the kind
   static constexpr std::int64_t kRateUnit =
       1000;  // memory rates are in kB/s: one WG's fits 32 bits
 
@@ -184,6 +185,12 @@ class Simulator {
   void schedule(SimTime at, EventKind kind, std::uint32_t id);
   void happen(const Event& event);
   void handle(EventKind kind, std::uint32_t id);
+  void fetch_ahead(std::uint64_t content) const;
+  // Brings a worker into the caches; without an effect on anything else.
+  void fetch_worker(std::uint32_t gpu, std::uint32_t worker) const {
+    const std::vector<Worker>& workers = gpus_[gpu].workers;
+    if (worker < workers.size()) __builtin_prefetch(&workers[worker], 1);
+  }
 
   // simulator.cc: the servers, and the result
   void settle_instant();

@@ -40,12 +40,22 @@ void Simulator::run_window(SimTime first, SimTime stop) {
   windows_->begin_window(first, stop);
   while (windows_->next_place()) {
     place_ = windows_->place();
+    windows_->for_next_place([this](std::uint64_t content) { fetch_ahead(content); });
     while (windows_->more()) {
       happen(windows_->pop());
       if (unsettled_ && !windows_->more_now()) settle_instant();
     }
     latest_ = later(latest_, now_);
   }
+}
+
+// WGs are touched a few times for each of their items, out of the caches every time. Here is known
+// which ones are next, while what comes before them is still to be done.
+void Simulator::fetch_ahead(std::uint64_t content) const {
+  const auto id = static_cast<std::uint32_t>(content);
+  const auto kind = static_cast<EventKind>(content >> kKindShift);
+  if (kind == EventKind::worker) fetch_worker(id / worker_stride_, id % worker_stride_);
+  if (kind == EventKind::memory) fetch_worker(id, memory_[id].next_job());
 }
 
 std::vector<Transport::HandedOver>& Simulator::handed_over() { return transport_.handed_over(); }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <set>
 
 #include "sim/core/rng.h"
 
@@ -28,6 +29,28 @@ TEST(RingQueue, it_grows_rightly_while_its_items_lie_around_the_corner) {
   EXPECT_EQ(queue.pop(), 1);
   for (int i = 4; i < 9; ++i) queue.push(i);  // around the corner, then into a ring of 8
   for (int i = 2; i < 9; ++i) EXPECT_EQ(queue.pop(), i);
+}
+
+// What has been long goes around in the first places of its memory: 64 places, of which 60 have
+// been in use, and afterwards no more than 8 at a time.
+TEST(RingQueue, a_ring_that_is_mostly_empty_uses_few_places) {
+  RingQueue<int> queue;
+  for (int i = 0; i < 60; ++i) queue.push(i);
+  for (int i = 0; i < 57; ++i) EXPECT_EQ(queue.pop(), i);
+  for (int i = 60; i < 600; ++i) {
+    queue.push(i);
+    EXPECT_EQ(queue.pop(), i - 3);
+  }
+  std::set<const int*> places;
+  for (int i = 600; i < 1200; ++i) {
+    queue.push(i);
+    places.insert(&queue.front());
+    EXPECT_EQ(queue.pop(), i - 3);
+  }
+  EXPECT_EQ(places.size(), 8U);
+  for (int i = 1200; i < 1260; ++i) queue.push(i);  // and it grows again
+  for (int i = 1197; i < 1260; ++i) EXPECT_EQ(queue.pop(), i);
+  EXPECT_TRUE(queue.empty());
 }
 
 TEST(RingQueue, random_use_is_as_of_a_deque) {

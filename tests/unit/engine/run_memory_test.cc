@@ -31,5 +31,38 @@ TEST(RunMemory, has_no_room_for_messages_that_follow_from_others) {
             kSends * (20 + 8 + 8) + (kSends - kAtATime) * (8 + 8) + kAtATime * 8 * (16 + 2 * 32));
 }
 
+// GPU 0 sends two messages, GPU 1 answers one of them with three, and GPU 0 one of these with
+// another: of six messages two follow from one that has arrived.
+TEST(RunMemory, of_a_chain_of_messages_one_is_on_its_way) {
+  HandMade made;
+  const std::uint32_t work = made.takes(microseconds(1));
+  const LatchId last = made.graph.add_latch(1);
+  const LatchId answer = made.sends({.to = 1, .size = 8, .arrives = last});
+  const LatchId answered = made.graph.add_latch(3);
+  const LatchId second = made.sends({.to = 0, .size = 8, .arrives = answered});
+  for (int i = 0; i < 2; ++i) made.graph.add_send({.to = 0, .size = 8, .arrives = answered});
+  const LatchId arrived = made.graph.add_latch(1);
+  const LatchId first = made.sends({.to = 1, .size = 8, .arrives = arrived});
+  made.graph.add_send({.to = 1, .size = 8});
+  made.kernel(plain(0), {HandMade::item(work, first)});
+  made.kernel(plain(1), {HandMade::item(work, second, arrived)});
+  made.kernel(plain(0), {HandMade::item(work, answer, answered)});
+  EXPECT_EQ(made.graph.sends.size(), 6U);
+  EXPECT_EQ(most_on_their_way(made.graph), 4U);
+}
+
+// A ring of 128: each of its channels has sent one more than it has taken in, at most.
+TEST(RunMemory, of_a_ring_each_channel_has_one_message_on_its_way) {
+  const Scenario scenario = scenario_of_file(
+      "scenarios/peers_ring_128.yaml",
+      {"workload.op=all_reduce", "workload.bytes=1 MiB", "collective.algorithm=ring",
+       "collective.channels=2", "collective.protocol=simple"});
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const TaskGraph graph = lower(scenario, cluster, Mode::bulk);
+  EXPECT_EQ(graph.sends.size() % 256, 0U);
+  EXPECT_GT(graph.sends.size(), 256U);
+  EXPECT_EQ(most_on_their_way(graph), 256U);
+}
+
 }  // namespace
 }  // namespace weft::run_memory_test
