@@ -50,7 +50,7 @@ std::string comment_of(std::string_view from, const HowSure& sure) {
 
 HowSure how_sure(const Solution& found, std::size_t parameter,
                  const std::vector<std::string>& paths) {
-  constexpr double kLeastSaid = 0.005;  // rounded to 0.01
+  constexpr double kLeastSaid = 0.05;  // less changes no sum
   HowSure sure(found.worst);
   if (found.covariance.empty()) return sure;
   const std::vector<double>& row = found.covariance[parameter];

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "sim/models/op_kernel.h"
-#include "sim/scenario/modes.h"
 #include "sim/scenario/names.h"
 
 namespace weft {
@@ -29,9 +28,6 @@ std::string nearest_of(std::vector<GemmTile> tiles, const GemmTile& asked) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-// Whether the mode's kernels have their WGs by peer, so that tiles must divide among these.
-bool is_by_peer(Mode mode) { return mode == Mode::kernel || is_fused(mode); }
-
 // Why its kernel has no such tile; empty where it has.
 std::string why_no_tile(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu,
                         const PairWay& way) {
@@ -47,7 +43,7 @@ std::string why_no_tile(const ModelOp& op, const PeerCall& call, const GpuSpec& 
   if (choose_gemm(std::get<GemmShape>(tiled.shape), gpu, 1).m == 0) {
     return fmt::format("has no room on a CU for a tile of {}", text_of(way.tile));
   }
-  if (!is_by_peer(way.mode)) return {};
+  if (way.mode == Mode::bulk) return {};  // of others tiles have to divide among the peers
   const PeerGrid made = peer_shape(tiled, call, gpu);
   return made.grid ? "" : fmt::format("has no tile of {}: {}", text_of(way.tile), made.obstacle);
 }

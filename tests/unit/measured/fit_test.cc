@@ -232,7 +232,8 @@ TEST(Fit, the_places_of_a_gpu_are_by_its_own_waves) {
   EXPECT_EQ(fit_machine(lines, gpu, kLink).gpu.launch.wg_interval, nanoseconds(1));
 }
 
-// A search of two numbers that may ask three times takes the best that it has seen.
+// A search of two numbers that may ask five times takes the best that it has seen; two more
+// calls are for their covariance.
 TEST(LeastSquares, asks_no_more_often_than_it_may) {
   int calls = 0;
   const auto model = [&](const std::vector<double>& p) {
@@ -240,7 +241,7 @@ TEST(LeastSquares, asks_no_more_often_than_it_may) {
     return std::vector<double>{p[0], p[0] * p[1], p[1]};
   };
   const Solution found = least_squares({9, 27, 3}, {1, 1}, model, {.step = 1e-4, .most_calls = 5});
-  EXPECT_LE(calls, 5);
+  EXPECT_LE(calls, 5 + 2);
   EXPECT_EQ(found.parameters.size(), 2U);
 }
 
