@@ -309,11 +309,11 @@ TEST_F(TunePairs, writes_rules_of_single_pairs_that_are_no_worse_than_none) {
   EXPECT_NE(text_of(in("tuned/best.yaml")).find("- {pair: "), std::string::npos);
 }
 
-// Tiles of products, and what the library does with the collective, are among the ways.
-TEST_F(TunePairs, vary_tiles_and_collectives) {
+// Where the ways of a collective bring nothing, those of the product do.
+TEST_F(TunePairs, vary_tiles_and_own_input) {
   ASSERT_EQ(weft("tune layers.yaml --pairs --points 2 -q -o tuned").status, 0);
   const std::string space = text_of(in("tuned/space.yaml"));
-  for (const char* knob : {"tile_m: ", "protocol: "}) {
+  for (const char* knob : {"tile_m: ", "own_first: "}) {
     EXPECT_NE(space.find(knob), std::string::npos) << knob << space;
   }
   EXPECT_FALSE(fs::exists(in("tuned/known"))) << "what was kept until the end";
