@@ -18,7 +18,7 @@ class Memo {
   Memo() = default;
   Memo(const Memo& other) : known_runs(other.known_runs) {}
   Memo& operator=(const Memo& other) {
-    known_runs = other.known_runs;
+    if (this != &other) known_runs = other.known_runs;
     return *this;
   }
   ~Memo() = default;
