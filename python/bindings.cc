@@ -2,7 +2,10 @@
 // Python programmer sees is made from them in weft/*.py.
 //
 // Everything here runs without the GIL, so that threads simulate at the same time.
+#include <pybind11/functional.h>
+
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -228,6 +231,40 @@ Validated validate(const fs::path& file, const PredictOptions& asked,
   return validated;
 }
 
+// What a process simulates of what `validate` asks others for: all_done_us, computed_us, clock_us,
+// trouble, mistake.
+using CaseOfOthers = std::tuple<double, double, double, std::string, std::string>;
+
+std::vector<CaseOfOthers> simulate_cases(const fs::path& file, const PredictOptions& asked,
+                                         const std::vector<std::size_t>& which,
+                                         const std::optional<fs::path>& known_in) {
+  const MeasuredFile measured = read_measured(file);
+  KnownOfCall known(known_in);
+  PredictOptions options = asked;
+  options.known = known.runs();
+  std::vector<CaseOfOthers> cases;
+  for (SimulatedCase& one : simulate_some(measured.lines, options, which)) {
+    cases.emplace_back(one.all_done_us, one.computed_us, one.clock_us, std::move(one.trouble),
+                       std::move(one.mistake));
+  }
+  return cases;
+}
+
+// Has so many cases simulated by others.
+using Elsewhere = std::optional<std::function<std::vector<CaseOfOthers>(std::size_t)>>;
+
+std::vector<SimulatedCase> of_others(std::vector<CaseOfOthers> cases) {
+  std::vector<SimulatedCase> all;
+  for (CaseOfOthers& one : cases) {
+    all.push_back({.all_done_us = std::get<0>(one),
+                   .computed_us = std::get<1>(one),
+                   .clock_us = std::get<2>(one),
+                   .trouble = std::move(std::get<3>(one)),
+                   .mistake = std::move(std::get<4>(one))});
+  }
+  return all;
+}
+
 // --- explain and list ----------------------------------------------------------------------------
 
 // The text; or empty, and why there is none.
@@ -307,18 +344,35 @@ void add_functions(py::module_& module) {
       "validate",
       [](const fs::path& measured, const fs::path& cluster, const fs::path& kernels,
          const Strings& sets, const Folders& folders, int jobs,
-         const std::optional<fs::path>& known) {
-        return validate(measured,
-                        {.cluster = cluster,
-                         .config_dirs = folders,
-                         .kernels = kernels,
-                         .sets = sets,
-                         .jobs = jobs,
-                         .on_progress = {}},
-                        known);
+         const std::optional<fs::path>& known, const Elsewhere& elsewhere) {
+        PredictOptions options{.cluster = cluster,
+                               .config_dirs = folders,
+                               .kernels = kernels,
+                               .sets = sets,
+                               .jobs = jobs,
+                               .on_progress = {}};
+        if (elsewhere) {
+          options.elsewhere = [&](std::size_t all) { return of_others((*elsewhere)(all)); };
+        }
+        return validate(measured, options, known);
       },
       py::arg("measured"), py::arg("cluster"), py::arg("kernels"), py::arg("sets"),
-      py::arg("folders"), py::arg("jobs"), py::arg("known"), Released());
+      py::arg("folders"), py::arg("jobs"), py::arg("known"), py::arg("elsewhere"), Released());
+  module.def(
+      "simulate_cases",
+      [](const fs::path& measured, const fs::path& cluster, const fs::path& kernels,
+         const Strings& sets, const Folders& folders, const std::optional<fs::path>& known,
+         const std::vector<std::size_t>& which) {
+        return simulate_cases(measured,
+                              {.cluster = cluster,
+                               .config_dirs = folders,
+                               .kernels = kernels,
+                               .sets = sets,
+                               .on_progress = {}},
+                              which, known);
+      },
+      py::arg("measured"), py::arg("cluster"), py::arg("kernels"), py::arg("sets"),
+      py::arg("folders"), py::arg("known"), py::arg("which"), Released());
 }
 
 void add_sweep(py::module_& module) {

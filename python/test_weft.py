@@ -50,6 +50,17 @@ def has(module):
     return True
 
 
+@contextlib.contextmanager
+def dask_executor():
+    """Of Dask's local cluster: two processes."""
+    import distributed
+
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1,
+                                  dashboard_address=None) as cluster, \
+            distributed.Client(cluster) as client:
+        yield client.get_executor()
+
+
 def without(*modules):
     """As if they were not installed."""
     return mock.patch.dict(sys.modules, {module: None for module in modules})
@@ -268,12 +279,7 @@ class Sweeps(InFolder):
 
     @unittest.skipUnless(has("distributed"), "python3-distributed is not installed")
     def test_dask_runs_them(self):
-        import distributed
-
-        with distributed.LocalCluster(n_workers=2, threads_per_worker=1,
-                                      dashboard_address=None) as cluster, \
-                distributed.Client(cluster) as client:
-            executor = client.get_executor()
+        with dask_executor() as executor:
             self.assertEqual(weft.sweep(SWEEP, executor).csv, weft.sweep(SWEEP).csv)
 
     def test_a_point_that_fails_is_a_row(self):
@@ -318,7 +324,15 @@ class Tunes(InFolder):
         self.assertEqual(best.time_us("fused"), tuned.best["value"])
 
     def test_executors_change_nothing(self):
-        with concurrent.futures.ThreadPoolExecutor(3) as executor:
+        alone = weft.tune(self.SPACE, points=6)
+        for kind in (concurrent.futures.ProcessPoolExecutor, concurrent.futures.ThreadPoolExecutor):
+            with kind(3) as executor:
+                tuned = weft.tune(self.SPACE, executor, points=6)
+                self.assertEqual((tuned.answer, tuned.rows.csv), (alone.answer, alone.rows.csv))
+
+    @unittest.skipUnless(has("distributed"), "python3-distributed is not installed")
+    def test_dask_runs_them(self):
+        with dask_executor() as executor:
             self.assertEqual(weft.tune(self.SPACE, executor, points=6).answer,
                              weft.tune(self.SPACE, points=6).answer)
 
@@ -356,6 +370,22 @@ class Validations(InFolder):
         self.assertEqual(len(validation.outcomes), validation.by_kind["all"]["cases"])
         self.assertGreater(sum(validation.skipped.values()), 0)
         self.assertIn("<td>all</td>", validation._repr_html_())
+
+    def test_executors_change_nothing(self):
+        cluster = weft.config_path("clusters/node_8x_h100")
+        alone = weft.validate(self.MEASURED, cluster)
+        with concurrent.futures.ProcessPoolExecutor(2) as executor:
+            self.assertEqual(weft.validate(self.MEASURED, cluster, executor=executor,
+                                           known="known").json, alone.json)
+            with self.assertRaisesRegex(weft.ScenarioError, "run.sed"):
+                weft.validate(self.MEASURED, cluster, sets=["run.sed=3"], executor=executor)
+
+    @unittest.skipUnless(has("distributed"), "python3-distributed is not installed")
+    def test_dask_runs_them(self):
+        cluster = weft.config_path("clusters/node_8x_h100")
+        with dask_executor() as executor:
+            self.assertEqual(weft.validate(self.MEASURED, cluster, executor=executor).json,
+                             weft.validate(self.MEASURED, cluster).json)
 
     def test_sets_are_a_list_or_a_dict(self):
         cluster = weft.config_path("clusters/node_8x_h100")

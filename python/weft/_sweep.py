@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor, Future
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Iterator, Optional, Sequence, TypeVar
 
 from weft import _tables, _weft
 from weft._configs import Folders, PathLike, folders
@@ -12,6 +12,7 @@ from weft._problems import warnings_or_raise
 from weft._report import Report, report_of
 from weft._source import Overrides, Scenario, sets_of, source_of
 
+Result = TypeVar("Result")
 Outcome = tuple[str, str]  # summary.json and "", or "" and what went wrong
 
 
@@ -76,10 +77,10 @@ def outcomes_of(tasks: Sequence[Task], executor: Optional[Executor]) -> Iterator
     """In the order of the tasks."""
     if executor is None:
         return (_run_point(*task) for task in tasks)
-    return _results([executor.submit(_run_point, *task) for task in tasks])
+    return results_of([executor.submit(_run_point, *task) for task in tasks])
 
 
-def _results(futures: Sequence[Future[Outcome]]) -> Iterator[Outcome]:
+def results_of(futures: Sequence[Future[Result]]) -> Iterator[Result]:
     """In their order; what has not begun is cancelled if one of them raises."""
     try:
         for future in futures:

@@ -72,12 +72,12 @@ def tune(file_or_dict: Scenario, executor: Optional[Executor] = None, overrides:
                                 executor))
     (summary, error), = run([search.start()])
     search.tell_start(summary, error)
-    defaults = search.defaults()
-    if defaults is not None:
-        search.tell_defaults(*run([defaults])[0])
     while asked := search.ask():
         for (point, _), (summary, error) in zip(asked, run([sets for _, sets in asked])):
             search.tell(point, summary, error)
+    defaults = search.defaults()
+    if defaults is not None:
+        search.tell_defaults(*run([defaults])[0])
     answer = search.answer(tie)
     if not answer.text:
         columns = " and a ".join(repr(column) for column, _ in wanted)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import Executor
 from functools import cached_property
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Optional, Sequence
 
 from weft import _tables, _weft
 from weft._configs import Folders, PathLike, folders_for
 from weft._known import known_folder
 from weft._problems import warnings_or_raise
 from weft._source import Overrides, sets_of
+from weft._sweep import results_of
+
+_PARTS = 64  # that an executor's workers share; neighbouring lines take alike, so each has some
 
 
 class Validation:
@@ -59,16 +63,38 @@ class Validation:
 
 
 def validate(measured: PathLike, cluster: PathLike, kernels: Optional[PathLike] = None,
-             sets: "Iterable[str] | Overrides" = (), *, config_dirs: Folders = None,
-             jobs: int = 0, known: Optional[PathLike] = None) -> Validation:
+             sets: "Iterable[str] | Overrides" = (), *, executor: Optional[Executor] = None,
+             config_dirs: Folders = None, jobs: int = 0,
+             known: Optional[PathLike] = None) -> Validation:
     """Simulates every measured line on this cluster, as `weft validate` does.
 
-    `sets` has PATH=VALUE for all cases, or values by path. `jobs` simulations run at a time; 0: as
-    many as there are cores; `known` is as weft.run's. Raises ScenarioError with all mistakes.
+    `sets` has PATH=VALUE for all cases, or values by path. `executor` is any of concurrent.futures,
+    whose processes see the same files; without one `jobs` simulations run at a time; 0: as many as
+    there are cores. `known` is as weft.run's. Raises ScenarioError with all mistakes.
     """
     given = sets_of(sets) if isinstance(sets, dict) else list(sets or ())
-    validated = _weft.validate(measured, cluster, kernels or "", given,
-                               folders_for(cluster, config_dirs), jobs or os.cpu_count() or 1,
-                               known_folder(known))
+    folders, known_in = folders_for(cluster, config_dirs), known_folder(known)
+
+    def elsewhere(count: int) -> list[_weft.Case]:
+        assert executor is not None
+        parts = [list(range(first, count, _PARTS)) for first in range(min(count, _PARTS))]
+        cases: list[Optional[_weft.Case]] = [None] * count
+        done = results_of([executor.submit(_simulate_cases, measured, cluster, kernels or "", given,
+                                        folders, known_in, part) for part in parts])
+        for part, simulated in zip(parts, done):
+            for number, case in zip(part, simulated):
+                cases[number] = case
+        return [case for case in cases if case is not None]
+
+    validated = _weft.validate(measured, cluster, kernels or "", given, folders,
+                               jobs or os.cpu_count() or 1, known_in,
+                               elsewhere if executor is not None else None)
     warnings_or_raise(validated.problems)
     return Validation(validated)
+
+
+def _simulate_cases(measured: PathLike, cluster: PathLike, kernels: PathLike, sets: list[str],
+                    where: Sequence[PathLike], known: Optional[PathLike],
+                    which: list[int]) -> list[_weft.Case]:
+    """In whatever process or thread the executor has."""
+    return _weft.simulate_cases(measured, cluster, kernels, sets, where, known, which)

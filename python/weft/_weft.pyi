@@ -1,7 +1,11 @@
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Callable, Optional, Sequence
 
 from weft._configs import PathLike
+
+# What a simulation gives the lines that need it: all done, computed and clock in us, what went
+# wrong.
+Case = tuple[float, float, float, str, str]
 
 version: str
 source_configs: str
@@ -104,4 +108,8 @@ def things() -> list[tuple[str, str]]: ...
 def run(source: Source, sets: Sequence[str], folders: Sequence[PathLike], tables: bool,
         cores: int, known: Optional[PathLike]) -> Ran: ...
 def validate(measured: PathLike, cluster: PathLike, kernels: PathLike, sets: Sequence[str],
-             folders: Sequence[PathLike], jobs: int, known: Optional[PathLike]) -> Validated: ...
+             folders: Sequence[PathLike], jobs: int, known: Optional[PathLike],
+             elsewhere: Optional[Callable[[int], list[Case]]]) -> Validated: ...
+def simulate_cases(measured: PathLike, cluster: PathLike, kernels: PathLike, sets: Sequence[str],
+                   folders: Sequence[PathLike], known: Optional[PathLike],
+                   which: Sequence[int]) -> list[Case]: ...

@@ -128,7 +128,8 @@ TunedSweep limited(const std::optional<Seconds>& time, const std::function<Tuned
       found.code = exit_code::interrupted;
     }
   }
-  if (found.code == exit_code::interrupted && !interrupted()) found.code = exit_code::ok;
+  found.was_stopped = found.code == exit_code::interrupted;
+  if (found.was_stopped && !interrupted()) found.code = exit_code::ok;
   return found;
 }
 
@@ -281,13 +282,46 @@ int code_of(const std::vector<Searched>& all, const std::optional<TunedSweep>& p
   return exit_code::user;
 }
 
+// Ends of ranges are in results that are asked for them.
+TuneCommand with_ranges(TuneCommand command) {
+  const bool wanted =
+      std::any_of(command.objectives.begin(), command.objectives.end(), [](const Objective& one) {
+        return one.column.ends_with("time_high_us") || one.column.ends_with("time_low_us");
+      });
+  const bool is_said =
+      std::any_of(command.sets.begin(), command.sets.end(),
+                  [](const std::string& set) { return set.starts_with("run.range="); });
+  if (wanted && !is_said) command.sets.emplace_back("run.range=true");
+  return command;
+}
+
+// What pairs by themselves take, which nothing else keeps, is kept beside the results until the
+// search has ended, so that the same command does not try them again.
+std::optional<fs::path> known_beside(const TuneCommand& command, const fs::path& folder) {
+  return command.pairs || command.then_pairs ? std::optional(folder / kKnownFolder) : std::nullopt;
+}
+
+bool has_ended(const std::vector<Searched>& all, const std::optional<TunedSweep>& pairs) {
+  const auto ended = [](const TunedSweep& one) {
+    return one.code == exit_code::ok && !one.was_stopped;
+  };
+  return std::all_of(all.begin(), all.end(),
+                     [&](const Searched& one) { return ended(one.outcome); }) &&
+         (!pairs || ended(*pairs));
+}
+
 }  // namespace
 
-int tune_command(const TuneCommand& command) {
+int tune_command(const TuneCommand& asked) {
   catch_interrupts();
+  const TuneCommand command = with_ranges(asked);
   const Allowance time(command.minutes ? std::optional<Seconds>(60 * *command.minutes)
                                        : std::nullopt);
-  const std::unique_ptr<KnownRuns> known = known_runs(command.known, known_folder(command.known));
+  const fs::path folder =
+      command.output.value_or(fs::path("results") / (command.file.stem().string() + "_tuned"));
+  const std::optional<fs::path> beside = known_beside(command, folder);
+  const std::optional<fs::path> known_in = known_folder(command.known, beside);
+  const std::unique_ptr<KnownRuns> known = known_runs(command.known, known_in);
   std::vector<Searched> all;
   std::optional<TunedSweep> pairs;
   if (kind_of_file(command.file) == FileKind::scenario) {
@@ -295,8 +329,6 @@ int tune_command(const TuneCommand& command) {
     const Loaded loaded = load_scenario(command.file, options);
     print_problems(loaded.problems);
     if (!loaded.scenario || cannot_have_pairs(command, &*loaded.scenario)) return exit_code::user;
-    const fs::path folder =
-        command.output.value_or(fs::path("results") / (command.file.stem().string() + "_tuned"));
     if (command.pairs) {
       all.push_back({.mode = {}, .outcome = limited(time.share(1), [&] {
                                    return tune_pairs(command, options, folder, *known);
@@ -313,6 +345,10 @@ int tune_command(const TuneCommand& command) {
     all.push_back({.mode = {}, .outcome = limited(time.share(1), [&] {
                                  return tune_sweep(command.file, command, *known);
                                })});
+  }
+  const bool was_named = !command.known.folder.empty();
+  if (!was_named && known_in && known_in == beside && has_ended(all, pairs)) {
+    KnownFiles::remove(*known_in);
   }
   tell(command, all, pairs);
   return code_of(all, pairs);

@@ -60,12 +60,23 @@ Planned planned(const SweepPlan& plan, const TuneCommand& command, const fs::pat
   return planned;
 }
 
+// Of any mode; what it is of is left to the column's own message.
+bool is_cost(const std::string& column) {
+  return column == "cost" || column.ends_with("_cost") ||
+         column.ends_with("cost_per_million_tokens");
+}
+
 // Which of them these results lack.
 int tell_no_column(const Objectives& objectives, const std::string& summary) {
   const auto lacking = std::find_if(objectives.begin(), objectives.end(),
                                     [&](const Objective& one) { return !achieved(one, summary); });
   const std::string& column =
       lacking == objectives.end() ? objectives.front().column : lacking->column;
+  if (is_cost(column)) {
+    spdlog::error("'{}' needs the price of a GPU's hour, as in --set run.gpu_hour_price=2.5",
+                  column);
+    return exit_code::user;
+  }
   const std::string meant = nearest(column, columns_in(summary));
   spdlog::error("there is no column '{}'{}", column,
                 meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));

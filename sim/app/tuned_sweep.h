@@ -12,6 +12,7 @@ namespace weft {
 // What is left of it when its plan and its results are gone.
 struct TunedSweep {
   int code = exit_code::ok;
+  bool was_stopped = false;   // by its time or by the user
   bool lacks_column = false;  // there is no such column: nor is there in other modes
   std::filesystem::path folder = {};
   std::string best = {};      // "1.278 ms"; empty: none

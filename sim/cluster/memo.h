@@ -10,13 +10,22 @@
 
 namespace weft {
 
+class KnownRuns;  // sim/engine/known_runs.h
+
 // A copy of a cluster starts with an empty memo.
 class Memo {
  public:
   Memo() = default;
-  Memo(const Memo& /*other*/) {}
-  Memo& operator=(const Memo& /*other*/) { return *this; }
+  Memo(const Memo& other) : known_runs(other.known_runs) {}
+  Memo& operator=(const Memo& other) {
+    if (this != &other) known_runs = other.known_runs;
+    return *this;
+  }
   ~Memo() = default;
+
+  // What other machines and processes have found, to ask and to add to; null: nothing. Has to
+  // outlive it.
+  KnownRuns* known_runs = nullptr;
 
   using Key = std::vector<std::int64_t>;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/collectives/collective_trial.h"
 #include "sim/core/assert.h"
@@ -33,6 +34,7 @@ Trial trial_of(const Cluster& cluster, const CollectiveCall& call, std::vector<R
   made.cluster.network = spec.network();
   made.cluster.spec = std::move(spec);
   made.cluster.unsound.clear();
+  made.cluster.gpu_of_choices = nullptr;
   made.call.ranks.clear();
   made.call.turns = 1;
   made.call.at_once = nullptr;
@@ -142,21 +144,41 @@ CollectiveChoice fastest_of(Trial trial, const std::vector<CollectiveChoice>& al
   return best;
 }
 
+int number_of(CollectiveChoice choice) {
+  return static_cast<int>(choice.algorithm) * static_cast<int>(kProtocols) +
+         static_cast<int>(choice.protocol);
+}
+
+CollectiveChoice choice_of(int number) {
+  return {.algorithm = static_cast<Algorithm>(number / static_cast<int>(kProtocols)),
+          .protocol = static_cast<Protocol>(number % static_cast<int>(kProtocols))};
+}
+
+// Of all machines: which ways there are is not the same for each.
+int fastest_or_known(Trial trial, Memo::Key key, const std::vector<CollectiveChoice>& ways,
+                     KnownRuns* known) {
+  if (known == nullptr) return number_of(fastest_of(std::move(trial), ways));
+  for (const CollectiveChoice way : ways) key.push_back(number_of(way));
+  if (const auto found = known_choice(*known, trial.cluster, key)) return *found;
+  const Cluster machine = trial.cluster;
+  const int best = number_of(fastest_of(std::move(trial), ways));
+  keep_choice(*known, machine, key, best);
+  return best;
+}
+
 }  // namespace
 
 CollectiveChoice fastest(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
                          const std::vector<CollectiveChoice>& ways) {
   std::vector<RankGroup> groups = groups_at_once(cluster, call, group);
   const Memo::Key key = key_of(call, groups);
-  std::optional<int> known = cluster.choices().find(key);
-  if (!known) {
-    const CollectiveChoice best = fastest_of(trial_of(cluster, call, std::move(groups)), ways);
-    known = static_cast<int>(best.algorithm) * static_cast<int>(kProtocols) +
-            static_cast<int>(best.protocol);
-    cluster.choices().put(key, *known);
+  std::optional<int> chosen = cluster.choices().find(key);
+  if (!chosen) {
+    chosen = fastest_or_known(trial_of(cluster, call, std::move(groups)), key, ways,
+                              cluster.choices().known_runs);
+    cluster.choices().put(key, *chosen);
   }
-  return {.algorithm = static_cast<Algorithm>(*known / static_cast<int>(kProtocols)),
-          .protocol = static_cast<Protocol>(*known % static_cast<int>(kProtocols))};
+  return choice_of(*chosen);
 }
 
 }  // namespace weft

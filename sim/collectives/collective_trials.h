@@ -14,7 +14,8 @@ constexpr double kDoubt = 3;
 // else running, on sound GPUs and links: what is fastest for one group alone may be slow where many
 // share leaves or NICs. If the groups are too many for a trial, it has as many as it can. A way
 // that the closed form predicts to be far slower than another is not tried; one whose trial would
-// be too long is judged by the closed form. The cluster remembers the result.
+// be too long is judged by the closed form. The cluster remembers the result, and
+// so do the runs that it shares what is known with.
 CollectiveChoice fastest(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
                          const std::vector<CollectiveChoice>& ways);
 

@@ -16,7 +16,16 @@ void each_member(Visit& visit, Lowering& lowering) {
   visit(run.low, run.high, first_operators);
 }
 
+template <class Visit, class Choice>
+  requires std::same_as<std::remove_const_t<Choice>, KnownChoice>
+void each_member(Visit& visit, Choice& known) {
+  auto& [choice] = known;
+  visit(choice);
+}
+
 namespace {
+
+std::int64_t bytes_of(const KnownChoice& /*choice*/) { return sizeof(RunResult); }
 
 std::int64_t bytes_of(const RunResult& result) {
   const std::size_t size =
@@ -32,9 +41,10 @@ std::int64_t bytes_of(const KnownLowering& lowering) {
                                    lowering.first_operators.size() * sizeof(OperatorId));
 }
 
-std::string packed(const KnownLowering& lowering) {
+template <class Known>
+std::string packed(const Known& known) {
   Packer packer;
-  packer(lowering);
+  packer(known);
   return packer.take();
 }
 
@@ -42,12 +52,13 @@ std::optional<RunResult> unpacked(std::string_view bytes, const RunResult* /*typ
   return unpacked_run(bytes);
 }
 
-std::optional<KnownLowering> unpacked(std::string_view bytes, const KnownLowering* /*type*/) {
-  KnownLowering lowering;
+template <class Known>
+std::optional<Known> unpacked(std::string_view bytes, const Known* /*type*/) {
+  Known known;
   Unpacker unpacker(bytes);
-  unpacker(lowering);
+  unpacker(known);
   if (!unpacker.is_done()) return std::nullopt;
-  return lowering;
+  return known;
 }
 
 }  // namespace
@@ -104,6 +115,12 @@ std::optional<KnownLowering> KnownRuns::find_lowering(const RunKey& key) const {
 void KnownRuns::put_lowering(const RunKey& key, const KnownLowering& lowering) {
   put_value(key, lowering);
 }
+
+std::optional<KnownChoice> KnownRuns::find_choice(const RunKey& key) const {
+  return find_value<KnownChoice>(key);
+}
+
+void KnownRuns::put_choice(const RunKey& key, const KnownChoice& choice) { put_value(key, choice); }
 
 std::size_t KnownRuns::size() const {
   const std::lock_guard lock(guard_);

@@ -26,6 +26,12 @@ struct KnownLowering {
   std::vector<OperatorId> first_operators;
 };
 
+// Which of several ways trials of a collective have found to be the fastest, as its key's maker
+// numbers them.
+struct KnownChoice {
+  int choice = 0;
+};
+
 class KnownRuns {
  public:
   static constexpr Bytes kInMemory = mebibytes(256);
@@ -42,14 +48,18 @@ class KnownRuns {
   [[nodiscard]] std::optional<KnownLowering> find_lowering(const RunKey& key) const;
   void put_lowering(const RunKey& key, const KnownLowering& lowering);
 
-  [[nodiscard]] std::size_t size() const;  // in memory, both
+  // The same of what trials of collectives have chosen.
+  [[nodiscard]] std::optional<KnownChoice> find_choice(const RunKey& key) const;
+  void put_choice(const RunKey& key, const KnownChoice& choice);
+
+  [[nodiscard]] std::size_t size() const;  // in memory, all
 
   // For another process, which must not take over a lock that a thread of this one may hold: the
   // same folder, and nothing in memory.
   [[nodiscard]] std::unique_ptr<KnownRuns> for_a_child() const;
 
  private:
-  using Value = std::variant<RunResult, KnownLowering>;
+  using Value = std::variant<RunResult, KnownLowering, KnownChoice>;
   struct Known {
     Value value;
     std::int64_t bytes = 0;

@@ -200,12 +200,23 @@ std::vector<int> splits_for(const GemmSize& size, std::int64_t peers) {
 
 }  // namespace
 
+std::vector<GemmTile> library_tiles(const GemmSize& size, const GpuSpec& gpu) {
+  std::vector<GemmTile> tiles;
+  for (const Tile& tile : tiles_for(size, gpu)) {
+    const GemmTile one{.m = tile.m, .n = tile.n};
+    if (std::find(tiles.begin(), tiles.end(), one) == tiles.end()) tiles.push_back(one);
+  }
+  return tiles;
+}
+
 TiledGemm library_gemm(const GemmSize& size, const GpuSpec& gpu, std::int64_t peers) {
   const bool measured = gpu.library_gemm.has_value();
   const std::vector<int> splits = splits_for(size, peers);
   TiledGemm best;
   double least = 0;
   for (const Tile& tile : tiles_for(size, gpu)) {
+    const bool asked = size.tile == GemmTile{} || size.tile == GemmTile{.m = tile.m, .n = tile.n};
+    if (!asked) continue;
     const bool divides = size.m % (tile.m * peers) == 0 && size.n % tile.n == 0;
     if (peers > 1 && !divides) continue;
     for (const int split : splits) {

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/gpu_model/gemm_law.h"
 
@@ -45,6 +46,13 @@ enum class GemmKernels {
   grouped_small,  // ... or of 64 x 128
 };
 
+// Rows and columns of C that a WG computes.
+struct GemmTile {
+  int m = 0;
+  int n = 0;
+  bool operator==(const GemmTile&) const = default;
+};
+
 // `batch` products C = A B, C of m x n.
 struct GemmSize {
   std::int64_t m = 0;
@@ -59,10 +67,14 @@ struct GemmSize {
   bool whole_k = false;      // k is not split
   double fp32_sums = 0;      // of Fp32SumsSpec: the arithmetic takes 1 + so many times as long
   double b_size = 1;         // of LibraryKernel: packed weights
+  GemmTile tile = {};        // this one of the library's; 0: the fastest of all
 };
 
 // `peers` > 1: rows of tiles divide evenly among that many peers, and k is not split. m of the
 // result is 0 where no tile fits.
 TiledGemm library_gemm(const GemmSize& size, const GpuSpec& gpu, std::int64_t peers);
+
+// All that it has for such products, each once.
+std::vector<GemmTile> library_tiles(const GemmSize& size, const GpuSpec& gpu);
 
 }  // namespace weft

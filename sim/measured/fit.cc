@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/gpu_model/launch_law.h"
 #include "sim/measured/fit_steps.h"
@@ -33,11 +34,35 @@ std::string in_unit(double value, std::initializer_list<Unit> largest_first) {
   return fmt::format("0 {}", std::prev(largest_first.end())->name);
 }
 
-std::string comment_of(std::string_view from, double worst) {
-  return fmt::format("[M] {}: within {:.1f} %", from, worst * 100);
+// With its spread and correlations as machine_numbers() reads them.
+std::string comment_of(std::string_view from, const HowSure& sure) {
+  std::string text = fmt::format("[M] {}: within {:.1f} %", from, sure.worst * 100);
+  if (!sure.spread) return text;
+  text += fmt::format(", +- {:.2g} %", *sure.spread * 100);
+  const char* before = "; with ";
+  for (const auto& [path, correlation] : sure.with) {
+    text += fmt::format("{}{} {:.2f}", std::exchange(before, ", "), path, correlation);
+  }
+  return text;
 }
 
 }  // namespace
+
+HowSure how_sure(const Solution& found, std::size_t parameter,
+                 const std::vector<std::string>& paths) {
+  constexpr double kLeastSaid = 0.05;  // less changes no sum
+  HowSure sure(found.worst);
+  if (found.covariance.empty()) return sure;
+  const std::vector<double>& row = found.covariance[parameter];
+  sure.spread = std::sqrt(row[parameter]);
+  for (std::size_t other = 0; other < row.size(); ++other) {
+    const double both = std::sqrt(row[parameter] * found.covariance[other][other]);
+    if (other == parameter || paths[other].empty() || both == 0) continue;
+    const double correlation = std::clamp(row[other] / both, -1.0, 1.0);
+    if (std::abs(correlation) >= kLeastSaid) sure.with.emplace_back(paths[other], correlation);
+  }
+  return sure;
+}
 
 LineRefs FitRun::lines(std::string_view kind, std::initializer_list<const char*> numbers) {
   LineRefs found;
@@ -52,29 +77,31 @@ LineRefs FitRun::lines(std::string_view kind, std::initializer_list<const char*>
   return found;
 }
 
-Duration FitRun::note(const char* path, Duration value, std::string_view from, double worst) {
+Duration FitRun::note(const char* path, Duration value, std::string_view from,
+                      const HowSure& sure) {
   const Duration rounded = from_us(four_digits(to_microseconds(value)));
   fit_.values.push_back(
       {.path = path,
        .text = in_unit(to_microseconds(rounded),
                        {{1e6, "s"}, {1e3, "ms"}, {1, "us"}, {1e-3, "ns"}, {1e-6, "ps"}}),
-       .comment = comment_of(from, worst)});
+       .comment = comment_of(from, sure)});
   return rounded;
 }
 
-Bandwidth FitRun::note(const char* path, Bandwidth value, std::string_view from, double worst) {
+Bandwidth FitRun::note(const char* path, Bandwidth value, std::string_view from,
+                       const HowSure& sure) {
   const Bandwidth rounded = from_bytes_a_us(four_digits(bytes_a_us(value)));
   fit_.values.push_back(
       {.path = path,
        .text = in_unit(bytes_a_us(rounded), {{1e6, "TB/s"}, {1e3, "GB/s"}, {1, "MB/s"}}),
-       .comment = comment_of(from, worst)});
+       .comment = comment_of(from, sure)});
   return rounded;
 }
 
-double FitRun::note(const char* path, double value, std::string_view from, double worst) {
+double FitRun::note(const char* path, double value, std::string_view from, const HowSure& sure) {
   const double rounded = four_digits(value);
   fit_.values.push_back(
-      {.path = path, .text = fmt::format("{}", rounded), .comment = comment_of(from, worst)});
+      {.path = path, .text = fmt::format("{}", rounded), .comment = comment_of(from, sure)});
   return rounded;
 }
 
@@ -99,7 +126,7 @@ Solution FitRun::solve(const LineRefs& lines, const std::vector<Sought>& sought,
   return least_squares(times_of(lines), start, model, {.step = 1e-3});
 }
 
-double FitRun::solve_even(const LineRefs& lines, const Set& set, const FitLaw& law) const {
+FitRun::Even FitRun::solve_even(const LineRefs& lines, const Set& set, const FitLaw& law) const {
   const auto times_with = [&](Duration time) {
     GpuSpec trial = gpu();
     set(trial, time);
@@ -110,11 +137,20 @@ double FitRun::solve_even(const LineRefs& lines, const Set& set, const FitLaw& l
   };
   const std::vector<double> without = times_with(Duration{});
   const std::vector<double> with_one = times_with(microseconds(1));
+  const auto count = static_cast<double>(lines.size());
   double sum = 0;
+  double squares = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    sum += (lines[i]->us - without[i]) / (with_one[i] - without[i]);
+    const double time = (lines[i]->us - without[i]) / (with_one[i] - without[i]);
+    sum += time;
+    squares += time * time;
   }
-  return sum / static_cast<double>(lines.size());
+  Even even{.us = sum / count};
+  if (lines.size() > 1 && even.us > 0) {
+    const double variance = std::max(0.0, squares / count - even.us * even.us);
+    even.sure.spread = std::sqrt(variance / (count - 1)) / even.us;
+  }
+  return even;
 }
 
 double FitRun::overhead_us() const {

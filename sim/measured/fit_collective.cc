@@ -69,9 +69,9 @@ class CollectiveFit {
  public:
   CollectiveFit(const std::vector<MeasuredLine>& lines, PredictOptions options, Fit& fit)
       : options_(std::move(options)), fit_(fit), unknowns_(unknowns_of(fit.gpu.collective)) {
-    // Rounds over all lines: with the start values, with each number changed, in the search, and
-    // with the solution.
-    const std::size_t rounds = 1 + unknowns_.size() + kMostRounds + 1;
+    // Rounds over all lines: with the start values, with each number changed, in the search, with
+    // the solution, and with each of its numbers changed.
+    const std::size_t rounds = 1 + unknowns_.size() + kMostRounds + 1 + unknowns_.size();
     if (options_.on_progress) {
       tell_ = [this, rounds](std::size_t done, std::size_t all) {
         on_progress_(rounds_ * all + done, rounds * all);
@@ -106,7 +106,7 @@ class CollectiveFit {
     // Simulated times are not smooth: a smaller step would see their corners.
     const Solution found =
         least_squares(measured, start, model, {.step = 0.03, .most_calls = kMostRounds});
-    note(found.parameters);
+    note(found);
   }
 
  private:
@@ -154,7 +154,8 @@ class CollectiveFit {
     unknowns_ = std::move(moving);
   }
 
-  void note(const std::vector<double>& found) {
+  void note(const Solution& solution) {
+    const std::vector<double>& found = solution.parameters;
     const std::vector<double> times = simulated(found);
     std::vector<double> errors;
     for (std::size_t i = 0; i < times.size(); ++i) {
@@ -166,13 +167,16 @@ class CollectiveFit {
         fmt::format("simulated, with all of collective: {} nccl_* lines, median {:.1f} %",
                     lines_.size(), error.median * 100);
     FitRun run(lines_, fit_);
+    std::vector<std::string> paths;
+    for (const Unknown& unknown : unknowns_) paths.emplace_back(unknown.path);
     for (std::size_t i = 0; i < unknowns_.size(); ++i) {
       const Unknown& unknown = unknowns_[i];
+      HowSure sure = how_sure(solution, i, paths);
+      sure.worst = std::abs(error.worst);
       if (unknown.time != nullptr) {
-        *unknown.time = run.note(unknown.path, from_us(found[i]), from, std::abs(error.worst));
+        *unknown.time = run.note(unknown.path, from_us(found[i]), from, sure);
       } else {
-        *unknown.rate =
-            run.note(unknown.path, from_bytes_a_us(found[i]), from, std::abs(error.worst));
+        *unknown.rate = run.note(unknown.path, from_bytes_a_us(found[i]), from, sure);
       }
     }
   }

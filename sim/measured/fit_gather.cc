@@ -75,8 +75,9 @@ void fit_cached(FitRun& run) {
   const Solution found = run.solve(
       lines, {{start, [](GpuSpec& gpu, double p) { gpu.gather.cached = from_us(p); }}},
       [](const GpuSpec& gpu, const MeasuredLine& line) { return chased(gpu, line, {.in_l2 = 1}); });
-  run.gpu().gather.cached = run.note("gather.cached", from_us(found.parameters[0]),
-                                     from_text("chase", lines), found.worst);
+  run.gpu().gather.cached =
+      run.note("gather.cached", from_us(found.parameters[0]), from_text("chase", lines),
+               how_sure(found, 0, {"gather.cached"}));
 }
 
 void fit_missed(FitRun& run, const LineRefs& far) {
@@ -97,8 +98,11 @@ void fit_missed(FitRun& run, const LineRefs& far) {
                  {doubling, [](GpuSpec& gpu, double p) { gpu.gather.doubling = from_us(p); }}},
                 [](const GpuSpec& gpu, const MeasuredLine& line) { return chased(gpu, line, {}); });
   const std::string from = from_text("chase", lines);
-  gather.latency = run.note("gather.latency", from_us(found.parameters[0]), from, found.worst);
-  gather.doubling = run.note("gather.doubling", from_us(found.parameters[1]), from, found.worst);
+  const std::vector<std::string> paths{"gather.latency", "gather.doubling"};
+  gather.latency =
+      run.note("gather.latency", from_us(found.parameters[0]), from, how_sure(found, 0, paths));
+  gather.doubling =
+      run.note("gather.doubling", from_us(found.parameters[1]), from, how_sure(found, 1, paths));
 }
 
 // Spreads grow linearly with uneven demand: fits the slope.
@@ -124,13 +128,23 @@ void fit_unfairness(FitRun& run, LineRefs lines) {
     square += above(*line) * above(*line);
   }
   gather.unfairness = product / square;
+  double squares_off = 0;
+  for (const MeasuredLine* line : lines) {
+    const double off = real(*line, "spread_ppm") * 1e-6 - gather.unfairness * above(*line);
+    squares_off += off * off;
+  }
   double worst = 0;  // of the spread, which is a fraction itself
   for (const MeasuredLine* line : lines) {
     const double spread = unevenness(run.gpu(), demand_of(*line));
     worst = std::max(worst, std::abs(spread - real(*line, "spread_ppm") * 1e-6));
   }
+  HowSure sure(worst);
+  if (lines.size() > 1 && gather.unfairness > 0) {
+    const double variance = squares_off / static_cast<double>(lines.size() - 1) / square;
+    sure.spread = std::sqrt(variance) / gather.unfairness;
+  }
   gather.unfairness = run.note("gather.unfairness", gather.unfairness,
-                               from_text("spread_ppm of chase", lines), worst);
+                               from_text("spread_ppm of chase", lines), sure);
 }
 
 }  // namespace

@@ -13,19 +13,20 @@ namespace {
 struct RowTimes {
   double clock_us = 0;
   double gap_us = 0;
-  double worst = 0;
+  Solution found;
 };
 RowTimes fit_row(const FitRun& run, const LineRefs& lines) {
   constexpr double kClock = 3;
   constexpr double kGap = 1.5;
-  const Solution found =
+  Solution found =
       run.solve(lines,
                 {{kClock, [](GpuSpec& gpu, double p) { gpu.launch.clock = from_us(p); }},
                  {kGap, [](GpuSpec& gpu, double p) { gpu.launch.queue = from_us(p); }}},
                 [](const GpuSpec& gpu, const MeasuredLine& line) {
                   return measured_row_seconds(gpu.launch, gpu.launch.queue, *line.number("n"), 1);
                 });
-  return {.clock_us = found.parameters[0], .gap_us = found.parameters[1], .worst = found.worst};
+  return {
+      .clock_us = found.parameters[0], .gap_us = found.parameters[1], .found = std::move(found)};
 }
 
 // From a sequence of kernels, each with a WG in every slot of the GPU.
@@ -35,14 +36,14 @@ void fit_wg_interval(FitRun& run) {
   const GpuSpec& gpu = run.gpu();
   const int waves_of_wg = std::max(1, kThreads / gpu.wave_size);
   const std::int64_t places = std::int64_t{gpu.cu.waves / waves_of_wg} * gpu.cus;
-  const double found = run.solve_even(
+  const FitRun::Even found = run.solve_even(
       full, [](GpuSpec& trial, Duration interval) { trial.launch.wg_interval = interval; },
       [&](const GpuSpec& trial, const MeasuredLine& line) {
         return measured_row_seconds(trial.launch, trial.launch.queue, *line.number("n"),
                                     line.number("wgs").value_or(places));
       });
-  run.gpu().launch.wg_interval =
-      run.note("launch.wg_interval", from_us(found), from_text("empty_kernel_full", full), 0);
+  run.gpu().launch.wg_interval = run.note("launch.wg_interval", from_us(found.us),
+                                          from_text("empty_kernel_full", full), found.sure);
 }
 
 // From a kernel with one WG per CU that does n equal steps: what is left at n = 0, minus the time
@@ -73,7 +74,8 @@ void fit_ramp(FitRun& run) {
                                                                chase_seconds(gpu, chase));
                 });
   run.gpu().launch.ramp =
-      run.note("launch.ramp", from_us(found.parameters[0]), from_text("chase", lines), found.worst);
+      run.note("launch.ramp", from_us(found.parameters[0]), from_text("chase", lines),
+               how_sure(found, 0, {"launch.ramp", ""}));
 }
 
 }  // namespace
@@ -85,16 +87,20 @@ void fit_launch(FitRun& run) {
   } else {
     const RowTimes row = fit_row(run, rows);
     const std::string from = from_text("empty_kernel", rows);
-    run.gpu().launch.queue = run.note("launch.queue", from_us(row.gap_us), from, row.worst);
-    run.gpu().launch.clock = run.note("launch.clock", from_us(row.clock_us), from, row.worst);
+    const std::vector<std::string> paths{"launch.clock", "launch.queue"};
+    run.gpu().launch.queue =
+        run.note("launch.queue", from_us(row.gap_us), from, how_sure(row.found, 1, paths));
+    run.gpu().launch.clock =
+        run.note("launch.clock", from_us(row.clock_us), from, how_sure(row.found, 0, paths));
   }
   const LineRefs graphs = run.lines("micro.empty_kernel_graph", {"n"});
   if (graphs.size() < 2) {
     run.keep("launch.graph", "micro.empty_kernel_graph of two lengths");
   } else {
     const RowTimes row = fit_row(run, graphs);
-    run.gpu().launch.graph = run.note("launch.graph", from_us(row.gap_us),
-                                      from_text("empty_kernel_graph", graphs), row.worst);
+    run.gpu().launch.graph =
+        run.note("launch.graph", from_us(row.gap_us), from_text("empty_kernel_graph", graphs),
+                 how_sure(row.found, 1, {"", "launch.graph"}));
   }
   fit_wg_interval(run);
   fit_ramp(run);

@@ -41,6 +41,9 @@ double read_seconds(const GpuSpec& gpu, const StreamKernel& kernel) {
   return measured_work_seconds(gpu.launch, stream_seconds(gpu, kernel));
 }
 
+// The latency of four loads is none of the file's.
+const std::vector<std::string> kOfStreams{"memory.bandwidth", "", "memory.bend"};
+
 // The latency, the second parameter, is that of four loads: that of one load plus two doublings.
 Solution fit_streams(FitRun& run, const LineRefs& lines) {
   MemorySpec& memory = run.gpu().memory;
@@ -71,15 +74,15 @@ Solution fit_streams(FitRun& run, const LineRefs& lines) {
         return read_seconds(gpu, kernel_of(line));
       });
   const std::string from = from_text("hbm_read", lines);
-  memory.bandwidth =
-      run.note("memory.bandwidth", from_bytes_a_us(found.parameters[0]), from, found.worst);
-  memory.bend = run.note("memory.bend", found.parameters[2], from, found.worst);
+  memory.bandwidth = run.note("memory.bandwidth", from_bytes_a_us(found.parameters[0]), from,
+                              how_sure(found, 0, kOfStreams));
+  memory.bend = run.note("memory.bend", found.parameters[2], from, how_sure(found, 2, kOfStreams));
   return found;
 }
 
 // Each doubling adds the same time in every line. The latency of the first load is fitted to these
 // lines, too; the search for it begins at `four_us`, that of four loads.
-void fit_doubling(FitRun& run, double four_us) {
+std::optional<Solution> fit_doubling(FitRun& run, double four_us) {
   constexpr const char* kWants = "micro.wg_in_flight of 1, 2 and 4 loads";
   LineRefs lines = run.lines("micro.wg_in_flight", {"wgs", "threads", "loads", "bytes"});
   constexpr std::int64_t kMostInFlight = 16 * 1024;  // per WG: above this its CU is the limit
@@ -87,18 +90,41 @@ void fit_doubling(FitRun& run, double four_us) {
     const std::int64_t loads = *line->number("loads");
     return loads > kStreamLoads || loads * *line->number("threads") * kLoadBytes > kMostInFlight;
   });
-  if (!differ(lines, "loads")) return run.keep("memory.doubling", kWants);
+  if (!differ(lines, "loads")) {
+    run.keep("memory.doubling", kWants);
+    return std::nullopt;
+  }
   MemorySpec& memory = run.gpu().memory;
   const double start = std::max(0.01, to_microseconds(memory.doubling));
-  const Solution found = run.solve(
+  Solution found = run.solve(
       lines,
       {{four_us, [](GpuSpec& gpu, double p) { gpu.memory.latency = from_us(p); }},
        {start, [](GpuSpec& gpu, double p) { gpu.memory.doubling = from_us(p); }}},
       [](const GpuSpec& gpu, const MeasuredLine& line) {
         return read_seconds(gpu, reader(line, *line.number("threads"), *line.number("loads")));
       });
-  memory.doubling = run.note("memory.doubling", from_us(found.parameters[1]),
-                             from_text("wg_in_flight", lines), found.worst);
+  memory.doubling =
+      run.note("memory.doubling", from_us(found.parameters[1]), from_text("wg_in_flight", lines),
+               how_sure(found, 1, {"", "memory.doubling"}));
+  return found;
+}
+
+// Of one load's latency: that of four less two doublings, which other lines gave.
+HowSure sure_of_latency(const Solution& of_four, const std::optional<Solution>& doubling,
+                        double latency_us) {
+  HowSure sure = how_sure(of_four, 1, kOfStreams);
+  if (!sure.spread || latency_us <= 0) return sure;
+  const double four_us = *sure.spread * of_four.parameters[1];
+  double two_us = 0;
+  if (doubling && !doubling->covariance.empty()) {
+    two_us = 2 * std::sqrt(doubling->covariance[1][1]) * doubling->parameters[1];
+  }
+  const double both_us = std::hypot(four_us, two_us);
+  sure.spread = both_us / latency_us;
+  if (both_us == 0) return sure;
+  for (auto& [path, correlation] : sure.with) correlation *= four_us / both_us;
+  if (two_us > 0) sure.with.emplace_back("memory.doubling", -two_us / both_us);
+  return sure;
 }
 
 // A copy's writes are posted: they take bandwidth, and nothing waits for them. If many WGs copy,
@@ -123,7 +149,8 @@ void fit_write_cost(FitRun& run) {
         return read_seconds(gpu, copier(line));
       });
   memory.write_cost =
-      run.note("memory.write_cost", found.parameters[0], from_text("hbm_copy", lines), found.worst);
+      run.note("memory.write_cost", found.parameters[0], from_text("hbm_copy", lines),
+               how_sure(found, 0, {"memory.write_cost"}));
 }
 
 }  // namespace
@@ -137,12 +164,14 @@ void fit_memory(FitRun& run) {
   }
   MemorySpec& memory = run.gpu().memory;
   const Solution of_four = fit_streams(run, lines);
-  fit_doubling(run, of_four.parameters[1]);
+  const std::optional<Solution> doubling = fit_doubling(run, of_four.parameters[1]);
   // The latency of one load with which four loads wait for as long as was found.
   memory.latency = {};
   const double more = to_microseconds(stream_latency(run.gpu(), kStreamLoads));
-  memory.latency = run.note("memory.latency", from_us(of_four.parameters[1] - more),
-                            from_text("hbm_read", lines) + " less two doublings", of_four.worst);
+  const double one_us = of_four.parameters[1] - more;
+  memory.latency = run.note("memory.latency", from_us(one_us),
+                            from_text("hbm_read", lines) + " less two doublings",
+                            sure_of_latency(of_four, doubling, one_us));
   fit_write_cost(run);
 }
 
@@ -173,7 +202,7 @@ void fit_l2(FitRun& run) {
         return measured_work_seconds(gpu.launch, l2_stream_seconds(gpu, kernel_of(line)));
       });
   l2.bandwidth = run.note("l2.bandwidth", from_bytes_a_us(found.parameters[0]),
-                          from_text("l2_read", lines), found.worst);
+                          from_text("l2_read", lines), how_sure(found, 0, {"l2.bandwidth"}));
 }
 
 }  // namespace weft

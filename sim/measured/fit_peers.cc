@@ -46,7 +46,7 @@ void fit_rates(FitRun& run) {
       });
   run.gpu().peer_store.wg_rate =
       run.note("peer_store.wg_rate", from_bytes_a_us(found.parameters[0]),
-               from_text("p2p_store_one_peer", few), found.worst);
+               from_text("p2p_store_one_peer", few), how_sure(found, 0, {"peer_store.wg_rate"}));
 }
 
 // A flag crosses the links and is seen by polling. The lines give the sum of both; the time of
@@ -58,15 +58,16 @@ void fit_flag(FitRun& run) {
   for (const MeasuredLine* line : lines) sum += line->us;
   const Duration half = from_us(sum / static_cast<double>(lines.size()) / 2);
   Duration latency;
-  const double found = run.solve_even(
+  const FitRun::Even found = run.solve_even(
       lines, [&](GpuSpec& /*gpu*/, Duration one) { latency = one; },
       [&](const GpuSpec& gpu, const MeasuredLine& /*line*/) {
         PeerStoreSpec peer = gpu.peer_store;
         peer.flag = std::min(peer.flag, half);
         return to_seconds(flag_time(peer, latency * kLinks));
       });
-  run.link().latency = run.note("link.latency", from_us(found),
-                                from_text("flag_one_way", lines) + " less peer_store.flag", 0);
+  run.link().latency =
+      run.note("link.latency", from_us(found.us),
+               from_text("flag_one_way", lines) + " less peer_store.flag", found.sure);
 }
 
 constexpr std::int64_t kLittle = 1024;
@@ -81,19 +82,19 @@ void fit_fence(FitRun& run) {
   constexpr const char* kWants = "micro.store_fence_flag by one WG, of 1 KiB or less";
   if (lines.empty()) return run.keep("peer_store.fence", kWants);
   const Duration way = run.link().latency * kLinks;
-  const double fence = run.solve_even(
+  const FitRun::Even fence = run.solve_even(
       lines, [](GpuSpec& gpu, Duration word) { gpu.peer_store.fence = word; },
       [&](const GpuSpec& gpu, const MeasuredLine& line) {
         const double turn = turn_seconds(gpu.peer_store, *line.number("slice_bytes"), way);
         return measured_kernel_seconds(gpu.launch,
                                        turn * static_cast<double>(*line.number("slices_per_wg")));
       });
-  if (fence <= 0) {
+  if (fence.us <= 0) {
     return run.keep("peer_store.fence", "a turn that takes longer than a flag's way");
   }
   run.gpu().peer_store.fence =
-      run.note("peer_store.fence", from_us(fence),
-               from_text("store_fence_flag", lines) + " less the stores and two links", 0);
+      run.note("peer_store.fence", from_us(fence.us),
+               from_text("store_fence_flag", lines) + " less the stores and two links", fence.sure);
 }
 
 // The fences of all CUs pass a single point, a gap apart, after what they wait for: WGs that do
@@ -135,7 +136,8 @@ void fit_fence_gap(FitRun& run) {
     return run.keep("peer_store.fence_gap", "a link that takes less time for a slice than the gap");
   }
   run.gpu().peer_store.fence_gap = run.note("peer_store.fence_gap", from_us(found.parameters[1]),
-                                            from_text("store_fence_flag", lines), found.worst);
+                                            from_text("store_fence_flag", lines),
+                                            how_sure(found, 1, {"", "peer_store.fence_gap"}));
 }
 
 double copied(const GpuSpec& gpu, const MeasuredLine& line, std::int64_t copies) {
@@ -154,7 +156,7 @@ void fit_next(FitRun& run) {
                   return copied(gpu, line, *line.number("copies"));
                 });
   dma.next = run.note("dma.next", from_us(found.parameters[0]),
-                      from_text("ce_copies_one_peer", lines), found.worst);
+                      from_text("ce_copies_one_peer", lines), how_sure(found, 0, {"dma.next"}));
 }
 
 }  // namespace
@@ -191,14 +193,15 @@ void fit_dma(FitRun& run) {
   const std::string from = from_text("ce_copy_one_peer", lines);
   // The lines give the sum; the base says how it is split.
   const double share = fixed > 0 ? to_microseconds(dma.schedule) / fixed : 0.5;
-  dma.schedule = run.note("dma.schedule", from_us(found.parameters[0] * share), from, found.worst);
-  dma.signal =
-      run.note("dma.signal", from_us(found.parameters[0] * (1 - share)), from, found.worst);
-  dma.rate = run.note("dma.rate", from_bytes_a_us(found.parameters[1]), from, found.worst);
+  HowSure of_both = how_sure(found, 0, {"", "dma.rate"});
+  dma.schedule = run.note("dma.schedule", from_us(found.parameters[0] * share), from, of_both);
+  if (of_both.spread && *of_both.spread > 0) of_both.with.emplace_back("dma.schedule", 1);
+  dma.signal = run.note("dma.signal", from_us(found.parameters[0] * (1 - share)), from, of_both);
+  const HowSure of_rate = how_sure(found, 1, {"", "dma.rate"});
+  dma.rate = run.note("dma.rate", from_bytes_a_us(found.parameters[1]), from, of_rate);
   // An engine is no slower than its link: the rate measured is what it reaches of the link.
-  run.link().engine_ratio =
-      run.note("link.engine_ratio", found.parameters[1] / bytes_a_us(run.link().bandwidth), from,
-               found.worst);
+  run.link().engine_ratio = run.note(
+      "link.engine_ratio", found.parameters[1] / bytes_a_us(run.link().bandwidth), from, of_rate);
   fit_next(run);
 }
 
@@ -228,7 +231,7 @@ void fit_gemm(FitRun& run) {
                       gpu.launch, large_gemm_seconds(gpu, operations(line), efficiency));
                 });
   run.note("workload.gemm.efficiency", found.parameters[0], from_text("gemm_library", lines),
-           found.worst);
+           how_sure(found, 0, {"workload.gemm.efficiency"}));
 }
 
 }  // namespace weft

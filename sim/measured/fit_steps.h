@@ -3,7 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/measured/fit.h"
 #include "sim/measured/least_squares.h"
@@ -23,6 +27,18 @@ struct Sought {
 // The time of a line on this GPU, in seconds, by a law of sim/gpu_model.
 using FitLaw = std::function<double(const GpuSpec&, const MeasuredLine&)>;
 
+// How near a number is: how far the lines are from it, and how sure the lines make it.
+struct HowSure {
+  HowSure(double worst_of_lines) : worst(worst_of_lines) {}  // NOLINT: no more is known
+  double worst = 0;
+  std::optional<double> spread = {};  // its relative standard deviation
+  // Its correlation with others that were fitted with it, by their paths.
+  std::vector<std::pair<std::string, double>> with = {};
+};
+// Of a parameter of the solution. `paths` are those of all parameters; "": not a number of a file.
+HowSure how_sure(const Solution& found, std::size_t parameter,
+                 const std::vector<std::string>& paths);
+
 class FitRun {
  public:
   FitRun(const std::vector<MeasuredLine>& lines, Fit& fit) : lines_(lines), fit_(fit) {}
@@ -39,14 +55,18 @@ class FitRun {
   [[nodiscard]] Solution solve(const LineRefs& lines, const std::vector<Sought>& sought,
                                const FitLaw& law) const;
   // For a law that is linear in a time: the time, in microseconds, with which the law gives what
-  // was measured, averaged over the lines.
+  // was measured, averaged over the lines; and how sure the mean is, by their scatter.
   using Set = std::function<void(GpuSpec&, Duration)>;
-  [[nodiscard]] double solve_even(const LineRefs& lines, const Set& set, const FitLaw& law) const;
+  struct Even {
+    double us = 0;
+    HowSure sure = 0;
+  };
+  [[nodiscard]] Even solve_even(const LineRefs& lines, const Set& set, const FitLaw& law) const;
 
   // Notes a value of the fit with where it comes from, and returns it rounded to four digits.
-  Duration note(const char* path, Duration value, std::string_view from, double worst);
-  Bandwidth note(const char* path, Bandwidth value, std::string_view from, double worst);
-  double note(const char* path, double value, std::string_view from, double worst);
+  Duration note(const char* path, Duration value, std::string_view from, const HowSure& sure);
+  Bandwidth note(const char* path, Bandwidth value, std::string_view from, const HowSure& sure);
+  double note(const char* path, double value, std::string_view from, const HowSure& sure);
   void keep(std::string_view path, std::string_view wants);
 
   // What a measured time includes besides the kernel itself: the clock and one launch.

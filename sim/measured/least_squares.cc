@@ -1,6 +1,6 @@
 #include "sim/measured/least_squares.h"
 
-#include <Eigen/Core>
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <unsupported/Eigen/NonLinearOptimization>
@@ -71,6 +71,36 @@ class Logarithms {
   mutable int calls_left_;
 };
 
+// With the errors' slopes by finite differences.
+std::vector<std::vector<double>> covariance_of(const Solution& solution, const Vector& errors,
+                                               const std::vector<double>& measured,
+                                               const TimesOf& model, double step) {
+  const auto lines = static_cast<Eigen::Index>(measured.size());
+  const auto count = static_cast<Eigen::Index>(solution.parameters.size());
+  if (lines <= count) return {};
+  Eigen::MatrixXd slopes(lines, count);
+  for (Eigen::Index p = 0; p < count; ++p) {
+    std::vector<double> moved = solution.parameters;
+    moved[static_cast<std::size_t>(p)] *= std::exp(step);
+    const std::vector<double> times = model(moved);
+    for (Eigen::Index i = 0; i < lines; ++i) {
+      const auto line = static_cast<std::size_t>(i);
+      slopes(i, p) = (std::log(times[line] / measured[line]) - errors[i]) / step;
+    }
+  }
+  const Eigen::FullPivLU<Eigen::MatrixXd> normal(slopes.transpose() * slopes);
+  if (!normal.isInvertible()) return {};
+  const double variance = errors.squaredNorm() / static_cast<double>(lines - count);
+  const Eigen::MatrixXd inverse = normal.inverse() * variance;
+  std::vector<std::vector<double>> rows;
+  for (Eigen::Index p = 0; p < count; ++p) {
+    std::vector<double>& row = rows.emplace_back();
+    for (Eigen::Index q = 0; q < count; ++q) row.push_back(inverse(p, q));
+    if (!(row[static_cast<std::size_t>(p)] >= 0)) return {};  // lost to rounding
+  }
+  return rows;
+}
+
 }  // namespace
 
 Solution least_squares(const std::vector<double>& measured, const std::vector<double>& start,
@@ -84,9 +114,12 @@ Solution least_squares(const std::vector<double>& measured, const std::vector<do
   solver.minimize(x);
   Solution solution{.parameters = logarithms.parameters(x), .worst = 0};
   const std::vector<double> times = model(solution.parameters);
+  Vector errors(logarithms.values());
   for (std::size_t i = 0; i < times.size(); ++i) {
     solution.worst = std::max(solution.worst, std::abs(times[i] / measured[i] - 1));
+    errors[static_cast<Eigen::Index>(i)] = std::log(times[i] / measured[i]);
   }
+  solution.covariance = covariance_of(solution, errors, measured, model, search.step);
   return solution;
 }
 

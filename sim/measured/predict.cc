@@ -22,15 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One simulation and the two moments that lines use.
-struct Simulated {
-  double all_done_us = 0;
-  double computed_us = 0;
-  double clock_us = 0;
-  std::string trouble;  // if not empty: why it could not be run
-  std::string mistake;  // equal for troubles with the same cause, though their texts may differ
-};
-
 // The keys that the problems are about, and where these are.
 std::string places_of(const Diagnostics& problems) {
   std::string places;
@@ -73,6 +64,7 @@ class Simulations {
     run_ = loaded.scenario->run;
     run_.known = options_.known;
     cluster_ = build_cluster(loaded.scenario->cluster);
+    cluster_->own_choices.known_runs = options_.known;
     return loaded.scenario->cluster;
   }
 
@@ -108,8 +100,16 @@ class Simulations {
     return found->second;
   }
 
-  std::vector<Simulated> run() {
-    std::vector<Simulated> results(cases_.size());
+  [[nodiscard]] std::vector<SimulatedCase> some(const std::vector<std::size_t>& which) const {
+    std::vector<SimulatedCase> results;
+    results.reserve(which.size());
+    for (const std::size_t i : which) results.push_back(simulate_case(cases_.at(i)));
+    return results;
+  }
+
+  std::vector<SimulatedCase> run() {
+    if (options_.elsewhere) return options_.elsewhere(cases_.size());
+    std::vector<SimulatedCase> results(cases_.size());
     std::mutex reporting;
     std::size_t done = 0;
     tbb::task_arena(options_.jobs).execute([&] {
@@ -157,8 +157,8 @@ class Simulations {
   }
 
   // Simulates kernels of libraries, each alone and in a graph.
-  [[nodiscard]] Simulated simulate_kernels(const std::vector<OpShape>& kernels) const {
-    Simulated simulated;
+  [[nodiscard]] SimulatedCase simulate_kernels(const std::vector<OpShape>& kernels) const {
+    SimulatedCase simulated;
     for (const OpShape& shape : kernels) {
       const RunResult result =
           simulate_or_know(*cluster_, lower_alone(shape, *cluster_), run_).result;
@@ -172,7 +172,7 @@ class Simulations {
   }
 
   // On as many GPUs of the node as the line says.
-  [[nodiscard]] Simulated simulate_pair(const TorchPair& pair) const {
+  [[nodiscard]] SimulatedCase simulate_pair(const TorchPair& pair) const {
     std::vector<std::string> sets{cluster_set(),
                                   fmt::format("cluster.gpus_per_node={}", pair.gpus)};
     for (const std::string& set : options_.sets) {
@@ -183,7 +183,8 @@ class Simulations {
       return {.trouble = loaded.problems.to_text(), .mistake = places_of(loaded.problems)};
     }
     const Scenario& scenario = *loaded.scenario;
-    const Cluster cluster = build_cluster(scenario.cluster);
+    Cluster cluster = build_cluster(scenario.cluster);
+    cluster.own_choices.known_runs = options_.known;
     std::vector<Fusion> fusions;
     if (pair.mode != Mode::bulk) fusions = find_fusions(pair.graph, scenario.cluster.gpu);
     for (const Fusion& fusion : fusions) {
@@ -199,13 +200,13 @@ class Simulations {
       return {.trouble = result.stopped_because + "\n", .mistake = result.stopped_because};
     }
     SIM_ASSERT(result.ledger.balanced());
-    Simulated simulated;
+    SimulatedCase simulated;
     simulated.all_done_us = to_microseconds(result.time);
     simulated.clock_us = to_microseconds(scenario.cluster.gpu.launch.clock);
     return simulated;
   }
 
-  [[nodiscard]] Simulated simulate_case(const Case& one) const {
+  [[nodiscard]] SimulatedCase simulate_case(const Case& one) const {
     if (one.pair) return simulate_pair(*one.pair);
     if (!one.kernels.empty()) return simulate_kernels(one.kernels);
     const Loaded loaded = load(one);
@@ -213,7 +214,8 @@ class Simulations {
       return {.trouble = loaded.problems.to_text(), .mistake = places_of(loaded.problems)};
     }
     const Scenario& scenario = *loaded.scenario;
-    const Cluster cluster = build_cluster(scenario.cluster);
+    Cluster cluster = build_cluster(scenario.cluster);
+    cluster.own_choices.known_runs = options_.known;
     const RunResult result =
         simulate_or_know(cluster, lower(scenario, cluster, one.mode), with_known(scenario.run))
             .result;
@@ -221,11 +223,11 @@ class Simulations {
       return {.trouble = result.stopped_because + "\n", .mistake = result.stopped_because};
     }
     SIM_ASSERT(result.ledger.balanced());
-    Simulated simulated{.all_done_us = to_microseconds(result.time),
-                        .computed_us = 0,
-                        .clock_us = to_microseconds(scenario.cluster.gpu.launch.clock),
-                        .trouble = "",
-                        .mistake = ""};
+    SimulatedCase simulated{.all_done_us = to_microseconds(result.time),
+                            .computed_us = 0,
+                            .clock_us = to_microseconds(scenario.cluster.gpu.launch.clock),
+                            .trouble = "",
+                            .mistake = ""};
     for (const OperatorUse& use : result.operators) {
       if (use.role != KernelRole::compute) continue;
       simulated.computed_us =
@@ -268,13 +270,13 @@ void add_problems(const std::map<std::string, Trouble>& troubles, Diagnostics& p
   }
 }
 
-std::vector<Outcome> read_off(const std::vector<Plan>& plans, const std::vector<Simulated>& results,
-                              Diagnostics& problems) {
+std::vector<Outcome> read_off(const std::vector<Plan>& plans,
+                              const std::vector<SimulatedCase>& results, Diagnostics& problems) {
   std::vector<Outcome> outcomes;
   outcomes.reserve(plans.size());
   std::map<std::string, Trouble> troubles;
   for (const Plan& plan : plans) {
-    const Simulated& from = results[plan.simulation];
+    const SimulatedCase& from = results[plan.simulation];
     if (!from.trouble.empty()) {
       const Trouble trouble{.first = plan.line, .text = from.trouble};
       troubles.try_emplace(from.mistake, trouble).first->second.lines += 1;
@@ -297,11 +299,13 @@ BaseName base_name(const fs::path& file) {
           .dir = file.is_relative() ? fs::proximate(dir) : dir};
 }
 
-Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options) {
-  Predictions predictions;
-  Simulations simulations(options);
+namespace {
+
+// What each line is read off; empty where there are problems.
+std::vector<Plan> plans_of(const std::vector<MeasuredLine>& lines, Simulations& simulations,
+                           Predictions& predictions) {
   const std::optional<ClusterSpec> cluster = simulations.cluster(predictions.problems);
-  if (!cluster) return predictions;
+  if (!cluster) return {};
   predictions.gpu = cluster->gpu.name;
   predictions.gpus = cluster->gpus();
   std::vector<Plan> plans;
@@ -322,10 +326,29 @@ Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions
     predictions.most_gpus = std::max(predictions.most_gpus, line.number("gpus").value_or(0));
     plans.push_back({.line = &line, .simulation = simulations.add(one), .until = one.until});
   }
+  if (predictions.problems.has_errors()) plans.clear();
+  return plans;
+}
+
+}  // namespace
+
+Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options) {
+  Predictions predictions;
+  Simulations simulations(options);
+  const std::vector<Plan> plans = plans_of(lines, simulations, predictions);
   if (predictions.problems.has_errors()) return predictions;
   predictions.outcomes = read_off(plans, simulations.run(), predictions.problems);
   if (predictions.problems.has_errors()) predictions.outcomes.clear();
   return predictions;
+}
+
+std::vector<SimulatedCase> simulate_some(const std::vector<MeasuredLine>& lines,
+                                         const PredictOptions& options,
+                                         const std::vector<std::size_t>& which) {
+  Predictions ignored;
+  Simulations simulations(options);
+  plans_of(lines, simulations, ignored);
+  return simulations.some(which);
 }
 
 std::vector<fs::path> inputs_of(const PredictOptions& options) {

@@ -36,6 +36,15 @@ struct BaseName {
 };
 BaseName base_name(const std::filesystem::path& file);
 
+// One simulation and the two moments that lines use.
+struct SimulatedCase {
+  double all_done_us = 0;
+  double computed_us = 0;
+  double clock_us = 0;
+  std::string trouble;  // if not empty: why it could not be run
+  std::string mistake;  // equal for troubles with the same cause, though their texts may differ
+};
+
 struct PredictOptions {
   std::filesystem::path cluster;                   // its YAML file
   std::vector<std::filesystem::path> config_dirs;  // where validation/*.yaml and bases are
@@ -44,6 +53,9 @@ struct PredictOptions {
   int jobs = 1;
   KnownRuns* known = nullptr;  // what is simulated, to ask and to add to; null: it is not kept
   std::function<void(std::size_t done, std::size_t all)> on_progress;
+  // Has so many simulated by others, by simulate_some(), and returns them in order; null: they are
+  // simulated here.
+  std::function<std::vector<SimulatedCase>(std::size_t all)> elsewhere = {};
 };
 
 // Every file that a prediction may read, except the measured one.
@@ -53,6 +65,12 @@ std::vector<std::filesystem::path> inputs_of(const PredictOptions& options);
 // simulated only once, however many lines use it. If there are errors among the problems, there are
 // no outcomes.
 Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options);
+
+// Of the simulations that predict() needs for these lines and options those of these numbers, from
+// 0, one after another.
+std::vector<SimulatedCase> simulate_some(const std::vector<MeasuredLine>& lines,
+                                         const PredictOptions& options,
+                                         const std::vector<std::size_t>& which);
 
 // What makes a comparison one of two machines.
 std::vector<std::string> other_machine(const MeasuredFile& measured,

@@ -151,6 +151,7 @@ Cluster cluster_of(const Cluster& whole, const Representatives& which) {
   ClusterSpec spec = whole.spec;
   spec.nodes = static_cast<int>(static_cast<std::uint32_t>(spec.nodes) / which.turns());
   Cluster cluster = build_cluster(spec);
+  cluster.own_choices.known_runs = whole.choices().known_runs;
   cluster.whole = &whole;
   cluster.representatives = which;
   return cluster;

@@ -289,6 +289,13 @@ OpId computing(const Fusion& fusion) {
   return fusion.travels == Travels::result ? fusion.first : fusion.second;
 }
 
+PeerCall peer_call(const ModelGraph& graph, const Fusion& fusion) {
+  const ModelOp& collective = graph.ops[communicating(fusion)];
+  const auto peers =
+      static_cast<std::uint32_t>(graph.places[collective.place].groups.front().size());
+  return {call_of(collective), fusion.travels, peers};
+}
+
 OpId communicating(const Fusion& fusion) {
   return fusion.travels == Travels::result ? fusion.second : fusion.first;
 }

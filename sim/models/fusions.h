@@ -56,6 +56,8 @@ struct PeerCall {
   std::uint32_t peers = 0;
 };
 
+PeerCall peer_call(const ModelGraph& graph, const Fusion& fusion);
+
 // The operator's WGs by the peer that their results go to or their input comes from. If they do not
 // divide among the peers: no grid, and why.
 struct PeerGrid {

@@ -7,6 +7,7 @@
 
 #include "sim/gpu_model/gemm_law.h"
 #include "sim/models/split_keys.h"
+#include "sim/workloads/embedding.h"
 
 namespace weft {
 namespace {
@@ -32,6 +33,9 @@ double at_peak(const OpShape& shape, const GpuSpec& gpu, std::size_t rank) {
   if (const auto* attention = std::get_if<AttentionShape>(&shape)) {
     // At bf16's rate whatever its type, as its kernel.
     return splits_keys(*attention) ? 0 : seconds_at_peak(shape, gpu, 2);
+  }
+  if (const auto* bag = std::get_if<EmbeddingShape>(&shape)) {
+    return least_traffic(bag->work, bag->backward) / to_bytes_per_second(gpu.memory.bandwidth);
   }
   const auto* stream = std::get_if<StreamShape>(&shape);
   if (stream == nullptr) return 0;

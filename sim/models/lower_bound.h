@@ -1,7 +1,8 @@
 // A time below which no mode can bring a model's step, found without simulating it: what a search
 // need not simulate because it cannot be the best.
 //
-// Products of matrices at the GPU's peak and what streams through memory at its bandwidth, one
+// Products of matrices at the GPU's peak, what streams through memory at its bandwidth, and lookups
+// as if each row came from memory once (least_traffic in sim/workloads/embedding.h), one
 // after the other on each stream of a GPU; everything else takes no time. A GPU waits for others
 // only at point-to-point sends: what is fused with another collective may begin before the
 // collective has ended. So a pipeline's bubble counts, and what a stage has more than others.

@@ -10,8 +10,10 @@
 #include "sim/core/assert.h"
 #include "sim/core/once_each.h"
 #include "sim/models/begins.h"
+#include "sim/models/chosen_ways.h"
 #include "sim/models/law_of.h"
 #include "sim/models/op_kernel.h"
+#include "sim/models/pair_knobs.h"
 #include "sim/models/peer_kernels.h"
 #include "sim/models/waiting_kernel.h"
 #include "sim/workloads/embedding.h"
@@ -33,15 +35,9 @@ class ModelToTasks {
         launch_(launch_gap(gpu_.launch, how.options.launch)),
         compute_launch_(compute_gap(gpu_.launch, how.options.launch)),
         made_(graph.ops.size()),
-        fusion_of_(graph.ops.size(), -1) {
+        chosen_(graph, how) {
     for (const ModelOp& op : graph.ops) streams_ = std::max(streams_, op.stream + 1);
     last_.assign(std::size_t{how.cluster.gpus()} * streams_, KernelId::none());
-    for (std::size_t i = 0; i < how.fusions.size(); ++i) {
-      fusion_of_[how.fusions[i].first.value] = static_cast<int>(i);
-      fusion_of_[how.fusions[i].second.value] = static_cast<int>(i);
-      const OpId through = how.fusions[i].through;
-      if (!through.is_none()) fusion_of_[through.value] = static_cast<int>(i);
-    }
     for (const Groups& place : graph.places) index_place(place);
   }
 
@@ -74,7 +70,7 @@ class ModelToTasks {
 
   void add_released(OpId id) {
     const std::uint32_t first = tasks_.kernels.next_id().value;
-    const int fused = fusion_of_[id.value];
+    const int fused = chosen_.fusion_of(id);
     add(id);
     const Duration release = fused < 0
                                  ? release_of(id, how_)
@@ -86,12 +82,11 @@ class ModelToTasks {
 
   void add(OpId id) {
     const ModelOp& op = graph_.ops[id];
-    const int fused = fusion_of_[id.value];
+    const int fused = chosen_.fusion_of(id);
     if (fused >= 0) {  // it is added where the operator that computes is
       const auto index = static_cast<std::size_t>(fused);
       if (id != computing(how_.fusions[index])) return;
-      return add_fusion(how_.fusions[index],
-                        how_.ways.empty() ? PairWay{how_.mode, how_.options} : how_.ways[index]);
+      return add_fusion(how_.fusions[index], chosen_.way_of(index));
     }
     tasks_.begin_works();
     const std::size_t first = tasks_.operators.size();
@@ -170,7 +165,7 @@ class ModelToTasks {
         Kernel kernel{.gpu = gpu, .op = name, .role = KernelRole::compute};
         kernel.launch = launch_of(op.shape);
         kernel.ended = add_waiting(op, gpu, after);
-        add_items(tasks_, kernel, plan_of(op.shape, rank), gpu_);
+        add_items(tasks_, kernel, plan_of(chosen_.shape_of(id), rank), gpu_);
         if (is_host_time(op)) kernel.wg = kNoRoom;
         done(id, gpu.value, tasks_.add_kernel(kernel, after));
       }
@@ -244,7 +239,7 @@ class ModelToTasks {
     CollectiveCall call;
     call.op = shape.op;
     call.buffer = shape.buffer;
-    call.options = options_for(shape.op);
+    call.options = options_for(chosen_.collective_of(id), shape.op);
     call.launch = launch_;
     call.root = shape.root;
     call.target = shape.target;
@@ -302,14 +297,15 @@ class ModelToTasks {
   // --- an operator and its collective together
 
   void add_fusion(const Fusion& fusion, const PairWay& way) {
-    const ModelOp op = fused_operator(graph_, fusion);
+    const PeerCall with = peer_call(graph_, fusion);
+    const ModelOp op = with_tile(fused_operator(graph_, fusion), with, gpu_, way);
     const ModelOp& collective = graph_.ops[communicating(fusion)];
-    const auto& call = std::get<CommunicationShape>(collective.shape);
+    const CommunicationShape& call = with.call;
     const Groups& place = graph_.places[collective.place];
-    const auto peers = static_cast<std::uint32_t>(place.groups.front().size());
+    const std::uint32_t peers = with.peers;
     const KernelVersion version = version_of_pair(way.mode, way.options, call.op, fusion.travels,
                                                   how_.cluster, place.groups.front());
-    PeerGrid made = peer_grid(op, {call, fusion.travels, peers}, gpu_, version);
+    PeerGrid made = peer_grid(op, with, gpu_, version);
     SIM_ASSERT(made.grid.has_value());
     Grid& grid = *made.grid;
     std::vector<Team> teams;
@@ -327,7 +323,7 @@ class ModelToTasks {
       }
     }
     OverlapOptions options = with_whole_slices(way.options, grid, fusion.travels);
-    options.collective = options_for(call.op);
+    options.collective = options_for(way.options.collective, call.op);
     const Overlap overlap{.options = options,
                           .cluster = how_.cluster,
                           .grid = grid,
@@ -362,8 +358,7 @@ class ModelToTasks {
   }
 
   // Copy engines cannot add: where they do the rest, channels do what reduces.
-  [[nodiscard]] CollectiveOptions options_for(CollectiveOp op) const {
-    CollectiveOptions options = how_.options.collective;
+  [[nodiscard]] static CollectiveOptions options_for(CollectiveOptions options, CollectiveOp op) {
     if (reduces(op)) options.executor = CollectiveExecutor::cu;
     return options;
   }
@@ -375,8 +370,8 @@ class ModelToTasks {
   Duration compute_launch_;
   TaskGraph tasks_;
   std::uint32_t streams_ = 1;
-  std::vector<std::vector<KernelId>> made_;        // by operator: kernels by GPU of its place
-  std::vector<int> fusion_of_;                     // by operator; -1: none
+  std::vector<std::vector<KernelId>> made_;  // by operator: kernels by GPU of its place
+  ChosenWays chosen_;
   std::vector<std::vector<std::uint32_t>> index_;  // by place and GPU
   std::vector<KernelId> last_;                     // by GPU and stream
   std::map<std::string, OperatorId> operators_;

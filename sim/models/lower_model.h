@@ -24,7 +24,8 @@ struct ModelLowering {
   // From find_fusions(), those without obstacle: lowered as `mode` says. Everything else runs
   // kernel after kernel on its streams.
   std::vector<Fusion> fusions = {};
-  // By fusion, each its own; empty: all as `mode` and `options` say.
+  // By fusion, each its own; empty: all as `mode` and `options` say. Those of mode bulk run kernel
+  // after kernel as the rest does, with the tile and the collective of their way.
   std::vector<PairWay> ways = {};
   std::vector<OpId> exits = {};        // operators whose ends the result is to report
   std::vector<Release> releases = {};  // in ascending order of operators

@@ -50,6 +50,7 @@ struct GemmShape {
   // them.
   bool grouped = false;
   std::vector<std::int64_t> m_of_each = {};
+  GemmTile tile = {};  // of the library's kernel; 0: as it chooses
   bool operator==(const GemmShape&) const = default;
 };
 

@@ -217,21 +217,33 @@ double size_of_b(const GemmShape& shape) {
   return shape.packed / (kPacked * static_cast<double>(size_of(shape.dtype).count()));
 }
 
-GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers) {
+namespace {
+
+GemmSize library_size(const GemmShape& shape, const GpuSpec& gpu) {
   const Bytes result = size_of(shape.dtype);
-  return library_work({.m = shape.m,
-                       .n = shape.n,
-                       .k = shape.k,
-                       .batch = shape.batch,
-                       .element_bytes = shape.fp8 != Fp8Scales::none ? 1 : result.count(),
-                       .result_bytes = result.count(),
-                       .layout = shape.layout,
-                       .kernels = kernels_for(shape),
-                       .accumulates = shape.accumulates,
-                       .whole_k = shape.whole_k,
-                       .fp32_sums = fp32_sums_of(shape, gpu),
-                       .b_size = size_of_b(shape)},
-                      shape.dtype, gpu, peers);
+  return {.m = shape.m,
+          .n = shape.n,
+          .k = shape.k,
+          .batch = shape.batch,
+          .element_bytes = shape.fp8 != Fp8Scales::none ? 1 : result.count(),
+          .result_bytes = result.count(),
+          .layout = shape.layout,
+          .kernels = kernels_for(shape),
+          .accumulates = shape.accumulates,
+          .whole_k = shape.whole_k,
+          .fp32_sums = fp32_sums_of(shape, gpu),
+          .b_size = size_of_b(shape),
+          .tile = shape.tile};
+}
+
+}  // namespace
+
+GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers) {
+  return library_work(library_size(shape, gpu), shape.dtype, gpu, peers);
+}
+
+std::vector<GemmTile> tiles_of(const GemmShape& shape, const GpuSpec& gpu) {
+  return library_tiles(library_size(shape, gpu), gpu);
 }
 
 OpKernel op_kernel(const OpShape& shape, const GpuSpec& gpu, std::uint32_t rank) {

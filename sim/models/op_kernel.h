@@ -29,4 +29,7 @@ double size_of_b(const GemmShape& shape);
 // is fastest. `peers` > 1: rows of tiles must divide among so many.
 GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers);
 
+// The tiles that the library's kernels for it have.
+std::vector<GemmTile> tiles_of(const GemmShape& shape, const GpuSpec& gpu);
+
 }  // namespace weft

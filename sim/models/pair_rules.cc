@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
 #include "sim/core/diagnostics.h"
+#include "sim/models/pair_knobs.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {
@@ -74,11 +76,9 @@ Words words_for(const std::vector<Piece>& pieces, const GpuSpec& gpu) {
 // The slices that the pair gets; as asked where its tiles do not come in slices.
 int whole_slice(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster,
                 const PairWay& way) {
-  const ModelOp& collective = graph.ops[communicating(fusion)];
-  const auto& call = std::get<CommunicationShape>(collective.shape);
-  const auto peers = static_cast<std::uint32_t>(graph.places[collective.place].groups[0].size());
-  const PeerGrid grid =
-      peer_shape(fused_operator(graph, fusion), {call, fusion.travels, peers}, cluster.spec.gpu);
+  const PeerCall with = peer_call(graph, fusion);
+  const ModelOp op = with_tile(fused_operator(graph, fusion), with, cluster.spec.gpu, way);
+  const PeerGrid grid = peer_shape(op, with, cluster.spec.gpu);
   if (!grid.grid || grid.grid->scattered) return way.options.fused.slice_wgs;
   return with_whole_slices(way.options, *grid.grid, fusion.travels).fused.slice_wgs;
 }
@@ -125,8 +125,16 @@ PairWay way_by(const PairRule& rule, OverlapOptions options) {
   take(rule.slice_wgs, options.fused.slice_wgs);
   take(rule.max_wgs_per_cu, options.fused.max_wgs_per_cu);
   take(rule.sending_cus, options.fused.sending_cus);
+  take(rule.own_first, options.fused.own_first);
   take(rule.chunks, options.kernel.chunks);
-  return {.mode = rule.mode, .options = options};
+  take(rule.channels, options.collective.channels);
+  if (rule.algorithm) options.collective.algorithm = *rule.algorithm;
+  if (rule.protocol) options.collective.protocol = rule.protocol;
+  const GemmTile tile{.m = rule.tile_m, .n = rule.tile_n};
+  return {.mode = rule.mode,
+          .options = options,
+          .tile = tile,
+          .changes = tile != GemmTile{} || rule.channels > 0 || rule.algorithm || rule.protocol};
 }
 
 std::string name_of(const ModelGraph& graph, const Fusion& fusion) {
@@ -184,7 +192,38 @@ std::vector<AboutRule> fitted_slices(const PairRules& rules, const std::vector<P
   for_each_pair(pieces, cluster.spec.gpu, fit);
   std::vector<AboutRule> all;
   for (std::size_t i = 0; i < fitted.size(); ++i) {
-    if (!fitted[i].empty()) all.push_back({i, fitted[i], Severity::warning});
+    if (!fitted[i].empty()) all.push_back({i, fitted[i], Severity::warning, "slice_wgs"});
+  }
+  return all;
+}
+
+std::vector<AboutRule> idle_knobs(const PairRules& rules, const std::vector<Piece>& pieces,
+                                  const Cluster& cluster) {
+  struct About {
+    std::string why;
+    bool has = false;  // some pair has the knob
+  };
+  std::map<std::pair<std::size_t, std::string>, About> knobs;  // by rule and key
+  const auto judge = [&](const ModelGraph& graph, const Fusion& fusion, const PairOfLayer& pair) {
+    const PairRule* rule = rule_of(rules, pair.name, pair.pattern, pair.layer_rules);
+    if (rule == nullptr || !suits(graph, fusion, cluster, rule->mode)) return;
+    const std::vector<IdleKnob> idle = idle_knobs_of(graph, fusion, cluster.spec.gpu, *rule);
+    for (const char* key : kKnobsOfSome) {
+      About& about = knobs[{static_cast<std::size_t>(rule - rules.data()), key}];
+      const auto why = std::find_if(idle.begin(), idle.end(),
+                                    [key](const IdleKnob& knob) { return knob.key == key; });
+      about.has = about.has || why == idle.end();
+      if (why != idle.end() && about.why.empty()) about.why = pair.name + ' ' + why->why;
+    }
+  };
+  for_each_pair(pieces, cluster.spec.gpu, judge);
+  std::vector<AboutRule> all;
+  for (const auto& [of, about] : knobs) {
+    if (about.why.empty()) continue;
+    all.push_back({.rule = of.first,
+                   .message = about.has ? "no effect on some pairs: " + about.why : about.why,
+                   .severity = about.has ? Severity::warning : Severity::error,
+                   .key = of.second});
   }
   return all;
 }

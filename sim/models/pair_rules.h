@@ -25,6 +25,8 @@ const PairRule* rule_of(const PairRules& rules, const std::string& name, Workloa
 struct PairWay {
   Mode mode = Mode::bulk;
   OverlapOptions options;
+  GemmTile tile = {};    // of the library's GEMM; 0: as it chooses
+  bool changes = false;  // what its operators and collectives do where they are not overlapped
 };
 PairWay way_by(const PairRule& rule, OverlapOptions of_scenario);
 
@@ -35,6 +37,7 @@ struct AboutRule {
   std::size_t rule = 0;
   std::string message;
   Severity severity = Severity::error;
+  std::string key = "pair";  // of the rule
 };
 // Rules that nothing fits, or nothing that can be run so; warnings of those whose pairs later rules
 // speak of as well.
@@ -45,5 +48,10 @@ std::vector<AboutRule> idle_rules(const PairRules& rules, const std::vector<Piec
 // the first such pair of each rule.
 std::vector<AboutRule> fitted_slices(const PairRules& rules, const std::vector<Piece>& pieces,
                                      const Cluster& cluster, const OverlapOptions& of_scenario);
+
+// Knobs of rules (pair_knobs.h) that some of the pairs for which the rule counts do not have, each
+// with the first such pair, as warnings; as errors where none of them has it.
+std::vector<AboutRule> idle_knobs(const PairRules& rules, const std::vector<Piece>& pieces,
+                                  const Cluster& cluster);
 
 }  // namespace weft

@@ -20,6 +20,8 @@ Duration times(Duration time, std::int64_t thousandths) {
   return picoseconds(time.count() / 1000 * thousandths);
 }
 
+bool is_plain(const PairRule& rule) { return rule.mode == Mode::bulk && !way_by(rule, {}).changes; }
+
 using Change = std::function<void(PairRule& rule)>;
 using Knob = std::vector<Change>;  // its values
 
@@ -31,10 +33,48 @@ Knob knob_of(int PairRule::*member, std::initializer_list<int> values, int most 
   return knob;
 }
 
+// Such as libraries have; those that a pair's kernel has not are left out when they are tried.
+Knob tiles() {
+  Knob knob;
+  for (const GemmTile tile :
+       {GemmTile{256, 128}, GemmTile{128, 256}, GemmTile{128, 192}, GemmTile{128, 128},
+        GemmTile{64, 256}, GemmTile{64, 128}, GemmTile{128, 64}, GemmTile{64, 64}}) {
+    knob.push_back([tile](PairRule& rule) {
+      rule.tile_m = tile.m;
+      rule.tile_n = tile.n;
+    });
+  }
+  return knob;
+}
+
+// Of a library's collective: algorithm, protocol, channels.
+std::vector<Knob> knobs_of_collective(const GpuSpec& gpu) {
+  Knob algorithms;
+  for (const AlgorithmRow& row : kAlgorithmRows) {
+    const AskedAlgorithm named{.named = row.algorithm};
+    algorithms.push_back([named](PairRule& rule) { rule.algorithm = named; });
+  }
+  Knob protocols;
+  for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
+    protocols.push_back([protocol](PairRule& rule) { rule.protocol = protocol; });
+  }
+  const int usual = gpu.collective.channels;
+  return {std::move(algorithms), std::move(protocols),
+          knob_of(&PairRule::channels, {std::max(1, usual / 4), std::max(1, usual / 2), 2 * usual},
+                  gpu.cus)};
+}
+
 // The most telling first: each is tried with those before it at their best.
 std::vector<Knob> knobs_of(Mode mode, const GpuSpec& gpu) {
-  if (mode == Mode::kernel) return {knob_of(&PairRule::chunks, {2, 4, 8, 16})};
-  if (!is_fused(mode)) return {};
+  if (mode == Mode::pipelined) return {tiles()};
+  if (!is_fused(mode)) {
+    std::vector<Knob> knobs{tiles()};
+    if (mode == Mode::kernel) {
+      knobs.insert(knobs.begin(), knob_of(&PairRule::chunks, {2, 4, 8, 16}));
+    }
+    for (Knob& knob : knobs_of_collective(gpu)) knobs.push_back(std::move(knob));
+    return knobs;
+  }
   Knob orders;
   for (const DestinationOrder order :
        {DestinationOrder::remote_first, DestinationOrder::local_first, DestinationOrder::staggered,
@@ -42,7 +82,8 @@ std::vector<Knob> knobs_of(Mode mode, const GpuSpec& gpu) {
     orders.push_back([order](PairRule& rule) { rule.order = order; });
   }
   std::vector<Knob> knobs{knob_of(&PairRule::slice_wgs, {1, 2, 4, 8, 16}), std::move(orders),
-                          knob_of(&PairRule::max_wgs_per_cu, {1, 2, 4})};
+                          knob_of(&PairRule::max_wgs_per_cu, {1, 2, 4}), tiles(),
+                          knob_of(&PairRule::own_first, {16, 64, 256})};
   if (mode == Mode::role_split) {
     knobs.insert(knobs.begin(), knob_of(&PairRule::sending_cus, {4, 8, 16, 32}, gpu.cus - 1));
   }
@@ -141,7 +182,7 @@ class TryingPairs {
     const Duration as_it_is = without_rules_[static_cast<std::size_t>(&pair - pairs_.data())];
     for (const TriedWay& way : pair.ways) {
       const bool is_long =
-          way.time > times(pair.ways.front().time, kMostLonger) && way.rule.mode != Mode::bulk;
+          way.time > times(pair.ways.front().time, kMostLonger) && !is_plain(way.rule);
       const bool is_known =
           (!has_rules && way.time == as_it_is) ||
           std::any_of(kept.begin(), kept.end(), [&way](const TriedWay& shorter) {

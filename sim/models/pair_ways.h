@@ -35,8 +35,10 @@ struct PairTrials {
 };
 
 // Of each mode one knob after the other is brought to its best, all else as in the best so far:
-// slices, order, WGs per CU, CUs that send, chunks. Those that gain most come first; without pairs
-// that nothing keeps from being overlapped. `model` is asked in mode mixed; `scenario` is its own.
+// slices, order, WGs per CU, CUs that send, own input first; chunks; tiles; where the library runs
+// the collective its algorithm, protocol and channels. Those that gain most come first; without
+// pairs that nothing keeps from being overlapped. `model` is asked in mode mixed; `scenario` is its
+// own.
 std::vector<PairWays> pair_ways(ModelRun& model, const Scenario& scenario, const PairTrials& how);
 
 }  // namespace weft

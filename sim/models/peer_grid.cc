@@ -90,10 +90,17 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const PeerCall& with, const GpuSp
   const bool adds_up = call.op == CollectiveOp::all_reduce;
   const bool in_fp8 = gemm.fp8 != Fp8Scales::none;
   const bool of_one_type = !in_fp8 && gemm.packed == 0;  // as a GEMV kernel has them
-  if (adds_up && gemm.m == 1 && gemm.batch == 1 && of_one_type) {
+  const bool is_tiled = gemm.tile != GemmTile{};
+  if (adds_up && gemm.m == 1 && gemm.batch == 1 && of_one_type && !is_tiled) {
     return vector_grid(gemm, gpu, peers, version);
   }
   if (adds_up && gemm.m <= kFewRows && gemm.batch == 1) {
+    if (is_tiled) {
+      return no(
+          fmt::format("of up to {} rows the columns are divided among the GPUs, in tiles of "
+                      "their own",
+                      kFewRows));
+    }
     return transposed_grid(gemm, gpu, peers, version);
   }
   GemmShape all = gemm;

@@ -35,9 +35,14 @@ void add(Digest& digest, const OverlapOptions& options) {
   digest.add_all(collective, chunks, fused, launch, seed);
 }
 
+void add(Digest& digest, const GemmTile& tile) {
+  const auto& [m, n] = tile;
+  digest.add_all(m, n);
+}
+
 void add(Digest& digest, const PairWay& way) {
-  const auto& [mode, options] = way;
-  digest.add_all(mode, options);
+  const auto& [mode, options, tile, changes] = way;
+  digest.add_all(mode, options, tile, changes);
 }
 
 void add(Digest& digest, const Fusion& fusion) {
@@ -47,9 +52,9 @@ void add(Digest& digest, const Fusion& fusion) {
 
 void add(Digest& digest, const GemmShape& shape) {
   const auto& [m, n, k, batch, dtype, layout, fp8, sums, accumulates, whole_k, packed, m_by_rank,
-               grouped, m_of_each] = shape;
+               grouped, m_of_each, tile] = shape;
   digest.add_all(m, n, k, batch, dtype, layout, fp8, sums, accumulates, whole_k, packed, m_by_rank,
-                 grouped, m_of_each);
+                 grouped, m_of_each, tile);
 }
 
 void add(Digest& digest, const AttentionShape& shape) {

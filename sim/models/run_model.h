@@ -47,7 +47,8 @@ class ModelRun {
 
   // After candidates(), from any number of threads, in mode mixed:
   // What the pairs of the rule's name take by themselves as it says, as often as a GPU has them;
-  // nothing where its mode suits none of them, or a limit of the options is met.
+  // nothing where its mode suits none of them, none has all its knobs, or a limit of the options is
+  // met.
   [[nodiscard]] std::optional<Duration> time_by(const PairRule& rule,
                                                 const RunOptions& options) const;
   // What one of them takes by itself where no rule speaks of it.
@@ -96,6 +97,7 @@ class ModelRun {
   // Its pair by itself, run in this way.
   [[nodiscard]] RunResult result_alone(const Tried& tried, const PairWay& way,
                                        const RunOptions& options) const;
+  [[nodiscard]] bool has_knobs(const PairRule& rule) const;
   void measure(Candidate& candidate, const Tried& tried, const RunOptions& options) const;
   [[nodiscard]] bool asks_for(Mode mode) const;
   void count_times(const Folding& folding);

@@ -6,6 +6,7 @@
 #include "sim/models/concurrently.h"
 #include "sim/models/lower_model.h"
 #include "sim/models/needs.h"
+#include "sim/models/pair_knobs.h"
 #include "sim/models/run_model.h"
 #include "sim/scenario/modes.h"
 
@@ -184,7 +185,10 @@ RunResult ModelRun::result_alone(const Tried& tried, const PairWay& way,
                                  const RunOptions& options) const {
   ModelLowering how{
       .options = way.options, .cluster = tried.in_a_node ? node_ : cluster_, .mode = way.mode};
-  if (way.mode != Mode::bulk) how.fusions = {fusion_alone(tried.fusion, tried.alone)};
+  if (way.mode != Mode::bulk || way.changes) {
+    how.fusions = {fusion_alone(tried.fusion, tried.alone)};
+  }
+  if (way.changes) how.ways = {way};
   return result_or_known(tried.alone, how, options, {}).run.result;
 }
 
@@ -261,16 +265,29 @@ Duration ModelRun::time_without_rules(const Candidate& candidate) const {
   return candidate.time_in(fastest_mode(candidate));
 }
 
+// Whether some pair of the rule's name has all the knobs that it turns.
+bool ModelRun::has_knobs(const PairRule& rule) const {
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    if (candidates_[i].name != rule.pair || !candidates_[i].obstacle.empty()) continue;
+    const Tried& one = tried_[i];
+    const Fusion fusion = fusion_alone(one.fusion, one.alone);
+    if (idle_knobs_of(one.alone, fusion, cluster_.spec.gpu, rule).empty()) return true;
+  }
+  return false;
+}
+
 std::optional<Duration> ModelRun::time_by(const PairRule& rule, const RunOptions& options) const {
+  if (!has_knobs(rule)) return std::nullopt;
   const PairWay way = way_by(rule, overlap_options(scenario_));
+  const bool is_plain = way.mode == Mode::bulk && !way.changes;
   Duration sum;
   bool suits = false;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& one = candidates_[i];
     if (one.name != rule.pair || !one.obstacle.empty()) continue;
-    if (way.mode == Mode::bulk || one.time_in(way.mode) == Duration{}) {
+    if (is_plain || one.time_in(way.mode) == Duration{}) {
       sum += one.bulk * one.times;
-      suits = suits || way.mode == Mode::bulk;
+      suits = suits || is_plain;
       continue;
     }
     const RunResult result = result_alone(tried_[i], way, options);
@@ -309,7 +326,7 @@ ModelRun::Chosen ModelRun::chosen(const ModelGraph& graph, const std::vector<Pai
     if (!candidate.obstacle.empty()) continue;
     if (mode == Mode::mixed) {
       const PairWay way = way_of(graph, pair);
-      if (way.mode == Mode::bulk) continue;
+      if (way.mode == Mode::bulk && !way.changes) continue;
       chosen.ways.push_back(way);
     } else if (!overlaps(candidate, mode)) {
       continue;

@@ -29,6 +29,11 @@ void rate_tokens(Rates& rates, double tokens, Phase phase, Duration time, double
   rates.gpu_hours_per_trillion_tokens = 1e12 / tokens * seconds * gpus / kSecondsPerHour;
 }
 
+void rate_cost(Rates& rates, double price, double gpu_seconds) {
+  constexpr double kSecondsPerHour = 3600;
+  if (price > 0) rates.cost = price * gpu_seconds / kSecondsPerHour;
+}
+
 // An uneven all-to-all has no size of its own.
 void rate_collective(Rates& rates, const CollectiveWork& work, int gpus, double seconds) {
   if (!work.matrix.empty()) return;
@@ -68,12 +73,15 @@ Rates rates(const RunReport& report, const RunResult& result) {
   if (row_of(workload.kind).family == Family::collective) {
     rate_collective(rates, workload.collective, cluster.gpus(), seconds);
   }
+  rate_cost(rates, report.scenario.run.gpu_hour_price, gpus * seconds);
   if (!report.work) return rates;
   const StepWork& work = *report.work;
   rate_flops(rates, report, work, gpus * seconds);
   if (work.samples) rates.samples_per_s = static_cast<double>(*work.samples) / seconds;
   if (work.tokens) {
-    rate_tokens(rates, static_cast<double>(*work.tokens), workload.phase, result.time, gpus);
+    const auto tokens = static_cast<double>(*work.tokens);
+    rate_tokens(rates, tokens, workload.phase, result.time, gpus);
+    if (rates.cost) rates.cost_per_million_tokens = *rates.cost / tokens * 1e6;
   }
   return rates;
 }

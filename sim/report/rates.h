@@ -16,6 +16,10 @@
 //
 // The size is `workload.bytes`, which means the same there: the whole buffer that an all-gather
 // receives into, or that a reduce-scatter or an all-to-all sends from.
+//
+// What a run costs is what its GPUs are worth for its time, used or not (run.gpu_hour_price):
+//
+//   cost = price of a GPU's hour x GPUs x hours
 #pragma once
 
 #include <optional>
@@ -33,6 +37,8 @@ struct Rates {
   std::optional<double> tokens_per_s_per_gpu;
   std::optional<Duration> time_per_output_token;
   std::optional<double> gpu_hours_per_trillion_tokens;
+  std::optional<double> cost;  // of one run
+  std::optional<double> cost_per_million_tokens;
   std::optional<double> samples_per_s;
   std::optional<double> algorithm_bandwidth;  // bytes per second
   std::optional<double> bus_bandwidth;

@@ -20,6 +20,7 @@ constexpr auto kUnits = std::to_array<UnitRow>({
     {Unit::us, "us", ShownAs::time},
     {Unit::s, "s", ShownAs::number},
     {Unit::gpu_hours, "GPU h", ShownAs::number},
+    {Unit::price, "currency", ShownAs::number},
     {Unit::bytes, "B", ShownAs::number},
     {Unit::flops, "FLOP", ShownAs::number},
     {Unit::tflops_per_s, "TFLOP/s", ShownAs::number},

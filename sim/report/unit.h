@@ -14,6 +14,7 @@ enum class Unit {
   us,
   s,
   gpu_hours,
+  price,  // in the currency of run.gpu_hour_price
   bytes,
   flops,
   tflops_per_s,

@@ -25,6 +25,7 @@ ScenarioRun::ScenarioRun(const Loaded& loaded)
       inputs_(loaded.inputs),
       cluster_(build_cluster(scenario_.cluster)),
       model_(model_of(scenario_)) {
+  cluster_.own_choices.known_runs = scenario_.run.known;
   inputs_.insert(inputs_.end(), model_.inputs.begin(), model_.inputs.end());
   if (!ready()) return;
   if (is_trace(scenario_.workload.kind)) model_.graph = join_ranks(*model_.graph);
@@ -61,22 +62,23 @@ Diagnostics ScenarioRun::check(const std::string& file) const {
       check_memory(scenario_, file, [this](Mode mode) { return needs_of(mode); });
   const std::vector<Mode>& modes = scenario_.modes;
   if (std::find(modes.begin(), modes.end(), Mode::mixed) == modes.end()) return problems;
-  const auto add = [&](const AboutRule& about, const char* key) {
+  const auto add = [&](const AboutRule& about) {
     Diagnostic problem;
     problem.at.file = file;
-    problem.path = fmt::format("workload.pairs[{}].{}", about.rule, key);
+    problem.path = fmt::format("workload.pairs[{}].{}", about.rule, about.key);
     problem.message = about.message;
     problem.severity = about.severity;
     problems.add(std::move(problem));
   };
   const PairRules& rules = scenario_.workload.pairs;
   for (const AboutRule& idle : idle_rules(rules, pieces(), simulated())) {
-    add(idle, "pair");
+    add(idle);
   }
   const OverlapOptions options = overlap_options(scenario_);
   for (const AboutRule& fitted : fitted_slices(rules, pieces(), simulated(), options)) {
-    add(fitted, "slice_wgs");
+    add(fitted);
   }
+  for (const AboutRule& idle : idle_knobs(rules, pieces(), simulated())) add(idle);
   return problems;
 }
 

@@ -46,6 +46,9 @@ std::int64_t samples_per_gpu(const Scenario& scenario);
 // WGs of one GPU whose results go to one destination, or 0 if they do not divide evenly.
 std::int64_t wgs_per_destination(const Scenario& scenario);
 
+// Fails where the node's links cannot add up and copy; `instead`: what to use.
+void the_switch_can_reduce(const Check& check, const std::string& key, const char* instead);
+
 void validate_cluster(const Check& check);
 void warn_of_ceilings(const Check& check);
 void warn_of_idle_keys(const Check& check);

@@ -1,6 +1,7 @@
 #include "sim/scenario/machine_numbers.h"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,36 @@ Sureness sureness_of(const std::string& line) {
   return found;
 }
 
+std::string comment_of(const std::string& line) {
+  const auto comment = line.find('#');
+  return comment == std::string::npos ? "" : line.substr(comment);
+}
+
+std::optional<double> number_in(std::string_view& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+bool skip(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+// "memory.bend -0.62"
+std::optional<std::pair<std::string, double>> correlation_in(std::string_view& text) {
+  const auto space = text.find(' ');
+  if (space == std::string_view::npos || space == 0) return std::nullopt;
+  std::string path(text.substr(0, space));
+  text.remove_prefix(space + 1);
+  const std::optional<double> number = number_in(text);
+  if (!number || !(std::abs(*number) <= 1)) return std::nullopt;
+  return std::pair(std::move(path), *number);
+}
+
 class Collecting {
  public:
   explicit Collecting(const SourceFiles& files) : files_(files) {}
@@ -53,11 +84,14 @@ class Collecting {
       const std::optional<std::string> type = known_.type_of(path, ignored);
       const CountedType* counted = type ? counted_type(*type) : nullptr;
       if (counted == nullptr) continue;
-      numbers_.push_back({.path = path,
-                          .value = entry.value.text,
-                          .at = entry.value.at,
-                          .sureness = sureness_of(files_.line_at(entry.value.at)),
-                          .type = counted});
+      const std::string line = files_.line_at(entry.value.at);
+      MachineNumber& number = numbers_.emplace_back();
+      number.path = path;
+      number.value = entry.value.text;
+      number.at = entry.value.at;
+      number.sureness = sureness_of(line);
+      number.type = counted;
+      number.spread = spread_in(comment_of(line), number.wrong_spread);
     }
   }
 
@@ -73,6 +107,33 @@ double size_of(const CountedType& type, std::int64_t count) {
 }
 
 }  // namespace
+
+std::optional<Spread> spread_in(const std::string& comment, std::string& wrong) {
+  constexpr std::string_view kSign = "+- ";
+  constexpr double kMost = 100;  // per cent
+  const auto at = comment.find(kSign);
+  if (at == std::string::npos) return std::nullopt;
+  std::string_view text(comment);
+  text.remove_prefix(at + kSign.size());
+  const std::optional<double> percent = number_in(text);
+  if (!percent || !(*percent >= 0 && *percent <= kMost) || !skip(text, " %")) {
+    wrong = "a spread is '+- ' and a number from 0 to 100 with ' %', as in '+- 0.4 %'";
+    return std::nullopt;
+  }
+  Spread spread{.relative = *percent / 100};
+  if (!skip(text, "; with ")) return spread;
+  do {
+    auto correlation = correlation_in(text);
+    if (!correlation) {
+      wrong =
+          "what follows '; with ' is a key and its correlation, from -1 to 1, as in "
+          "'; with memory.bend -0.62, memory.latency 0.31'";
+      return std::nullopt;
+    }
+    spread.with.push_back(*std::move(correlation));
+  } while (skip(text, ", "));
+  return spread;
+}
 
 std::vector<MachineNumber> machine_numbers(const std::filesystem::path& file,
                                            const LoadOptions& options) {

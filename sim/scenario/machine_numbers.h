@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/scenario/axis_values.h"
@@ -14,12 +15,24 @@ namespace weft {
 // How sure a number is, by the tag in the comment of its line (docs/hardware.md).
 enum class Sureness { measured, published, digest, derived, background, untagged };
 
+// How sure a fit makes a number, as the comment of its line says: "+- 0.4 %; with memory.bend
+// -0.62, memory.latency 0.31" (docs/hardware.md).
+struct Spread {
+  double relative = 0;  // standard deviation
+  // Correlations with other numbers of the file, by the ends of their paths, within [-1, 1].
+  std::vector<std::pair<std::string, double>> with = {};
+};
+// Nothing where the comment has no "+- "; where it is wrong, `wrong` says why.
+std::optional<Spread> spread_in(const std::string& comment, std::string& wrong);
+
 struct MachineNumber {
   std::string path;   // "cluster.gpu.memory.bandwidth"
   std::string value;  // "4.625 TB/s"
   SourcePosition at;
   Sureness sureness = Sureness::untagged;
   const CountedType* type = nullptr;
+  std::optional<Spread> spread = {};
+  std::string wrong_spread = {};  // why its comment's is none, if it has one
   [[nodiscard]] bool is_count() const { return type->type == "integer"; }  // of CUs, registers ...
 };
 

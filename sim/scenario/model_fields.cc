@@ -35,14 +35,19 @@ void fuse_field(Fields map, FuseOptions& fuse) {
   fuse.automatic = fuse.automatic && fuse.patterns.empty();
 }
 
-constexpr std::array kOrdersOrSame = [] {
-  std::array<Choice<std::optional<DestinationOrder>>, names::kOrders.size() + 1> choices{};
-  choices[0] = {"same", std::nullopt, "as fused.order"};
-  for (std::size_t i = 0; i < names::kOrders.size(); ++i) {
-    choices[i + 1] = {names::kOrders[i].name, names::kOrders[i].value, names::kOrders[i].meaning};
+// The words of a key of the scenario, or `same`: as that key says.
+template <class Value, std::size_t n>
+constexpr auto or_same(const std::array<Choice<Value>, n>& words, const char* meaning) {
+  std::array<Choice<std::optional<Value>>, n + 1> choices{};
+  choices[0] = {"same", std::nullopt, meaning};
+  for (std::size_t i = 0; i < n; ++i) {
+    choices[i + 1] = {words[i].name, words[i].value, words[i].meaning};
   }
   return choices;
-}();
+}
+constexpr auto kOrdersOrSame = or_same(names::kOrders, "as fused.order");
+constexpr auto kAlgorithmsOrSame = or_same(names::kAlgorithmChoices, "as collective.algorithm");
+constexpr auto kProtocolsOrSame = or_same(names::kProtocolWords, "as collective.protocol");
 
 // Of recommendation models as PyTorch's data parallelism has it (bucket_cap_mb).
 void bucket_field(Fields map, const ModelKind* model, Bytes& bucket) {
@@ -97,8 +102,30 @@ void fields(Fields& map, PairRule& rule) {
        "fused.slice_wgs of these");
   knob(map, {"fused", "role_split", "copy_fed"}, "max_wgs_per_cu", rule.max_wgs_per_cu,
        "fused.max_wgs_per_cu of these");
+  knob(map, {"fused", "role_split", "copy_fed"}, "own_first", rule.own_first,
+       "fused.own_first of these");
   knob(map, {"role_split"}, "sending_cus", rule.sending_cus, "fused.sending_cus of these");
   knob(map, {"kernel"}, "chunks", rule.chunks, "kernel.chunks of these");
+  map.add("tile_m", rule.tile_m,
+          {.help = "rows of C per WG of their GEMMs, of the library's tiles; default: its choice",
+           .range = {{1, 4'096}},
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
+  map.add("tile_n", rule.tile_n,
+          {.help = "columns of C per WG",
+           .range = {{1, 4'096}},
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
+  Fields by_library = map.where("mode", {"bulk", "kernel"});
+  by_library.choice(
+      "algorithm", rule.algorithm, kAlgorithmsOrSame,
+      {.help = "collective.algorithm of these", .fallback = std::optional<AskedAlgorithm>{}});
+  by_library.choice(
+      "protocol", rule.protocol, kProtocolsOrSame,
+      {.help = "collective.protocol of these", .fallback = std::optional<Protocol>{}});
+  knob(map, {"bulk", "kernel"}, "channels", rule.channels, "collective.channels of these");
 }
 
 std::vector<std::string_view> words_of(const ModelKind& model) {

@@ -174,17 +174,34 @@ struct FuseOptions {
   std::vector<WorkloadKind> patterns;  // where it is not
 };
 
+// An algorithm by name, the one that the GPU's library would take, or (neither) the fastest. An
+// inference engine has kernels of its own for all-reduces (`named`, or by its rows); the library
+// does the rest.
+struct AskedAlgorithm {
+  std::optional<Algorithm> named;
+  bool of_library = false;
+  bool of_engine = false;
+  bool operator==(const AskedAlgorithm&) const = default;
+};
+
 // Mode mixed: how pairs are overlapped. The last rule that a pair fits counts.
 struct PairRule {
   std::string pair;     // its name, that of either operator, or its pattern; empty: all pairs
   int from_layer = -1;  // of a decoder's layers, both included; -1: any
   int to_layer = -1;
   Mode mode = Mode::bulk;
-  std::optional<DestinationOrder> order = {};  // none, and 0 below: as the scenario's
+  // None, and 0 below: as the scenario's; of tiles, as the library's.
+  std::optional<DestinationOrder> order = {};
   int slice_wgs = 0;
   int max_wgs_per_cu = 0;
+  int own_first = 0;
   int sending_cus = 0;
   int chunks = 0;
+  int tile_m = 0;
+  int tile_n = 0;
+  std::optional<AskedAlgorithm> algorithm = {};  // of the collective where the library runs it
+  std::optional<Protocol> protocol = {};
+  int channels = 0;
   bool operator==(const PairRule&) const = default;
 };
 
@@ -247,16 +264,6 @@ enum class DmaPattern {
   direct,        // one engine for each peer
   back_to_back,  // all copies one after another on one engine
   broadcast      // a command reads once and writes to two peers
-};
-
-// An algorithm by name, the one that the GPU's library would take, or (neither) the fastest. An
-// inference engine has kernels of its own for all-reduces (`named`, or by its rows); the library
-// does the rest.
-struct AskedAlgorithm {
-  std::optional<Algorithm> named;
-  bool of_library = false;
-  bool of_engine = false;
-  bool operator==(const AskedAlgorithm&) const = default;
 };
 
 // How the library runs a collective.
@@ -332,6 +339,7 @@ struct RunOptions {
   Repeats repeats = Repeats::once;
   BeyondMemory beyond_memory = BeyondMemory::refuse;
   bool range = false;                // whether results say how sure times are
+  double gpu_hour_price = 0;         // of a GPU, in any currency; 0: results have no costs
   std::uint64_t tie_shuffle = 0;     // 0: ties in their written order; else a seed (tests only)
   Queues queues = Queues::by_place;  // no key: results are the same
   int cores = 1;                     // that one run may take; no key either

@@ -286,6 +286,12 @@ void run_options(Fields& map, RunOptions& run, const Workload& workload) {
   map.choice("clocks", run.clocks, names::kClocks,
              {.help = "clock of kernels that compute, where gpu.power is known",
               .fallback = Clocks::automatic});
+  map.add("gpu_hour_price", run.gpu_hour_price,
+          {.help = "price of an hour of a GPU, with all that is paid for with it, in any currency: "
+                   "results have costs in the same; default: they have none",
+           .range = {{0, 1'000'000}},
+           .fallback = 0,
+           .quiet = true});
   map.add("steps_between_pauses", run.steps_between_pauses,
           {.help = "with sustained clocks: so many in a row, each time after a pause in which the "
                    "GPUs are idle for some gpu.power.window; the time is their mean; 0: no pause",

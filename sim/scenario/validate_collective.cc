@@ -138,17 +138,6 @@ bool asks_the_switch(const Check& check) {
          (is_of_a_model(check) || exists(collective_of(check.scenario.workload), *named));
 }
 
-void the_switch_can_reduce(const Check& check, const char* key, const char* instead) {
-  if (!check.good({"cluster.scale_up", "cluster.scale_up.shape"})) return;
-  const auto& fabric = check.scenario.cluster.scale_up;
-  if (fabric && fabric->topology->sums_on_the_way().can) return;
-  check.fail(key, "in_switch requires a scale_up with " + topologies_with_sums() +
-                      "; this cluster " +
-                      std::string(fabric ? fabric->topology->sums_on_the_way().why_not
-                                         : "has one GPU per node, so scale_up does not apply") +
-                      "; use " + instead);
-}
-
 void fused_kernels_have_their_switch(const Check& check) {
   if (!check.good({"fused.in_switch"}) || !check.scenario.fused.in_switch) return;
   the_switch_can_reduce(check, "fused.in_switch", "false");
@@ -329,6 +318,17 @@ void rows_between_nodes_are_in_order(const Check& check) {
 }
 
 }  // namespace
+
+void the_switch_can_reduce(const Check& check, const std::string& key, const char* instead) {
+  if (!check.good({"cluster.scale_up", "cluster.scale_up.shape"})) return;
+  const auto& fabric = check.scenario.cluster.scale_up;
+  if (fabric && fabric->topology->sums_on_the_way().can) return;
+  check.fail(key, "in_switch requires a scale_up with " + topologies_with_sums() +
+                      "; this cluster " +
+                      std::string(fabric ? fabric->topology->sums_on_the_way().why_not
+                                         : "has one GPU per node, so scale_up does not apply") +
+                      "; use " + instead);
+}
 
 void validate_collective(const Check& check) {
   rows_between_nodes_are_in_order(check);

@@ -38,6 +38,42 @@ void some_cus_compute(const Check& check, const PairRule& rule, const std::strin
                                                 rule.sending_cus, cus, cus - 1));
 }
 
+void a_tile_has_two_sides(const Check& check, const PairRule& rule, const std::string& path) {
+  if ((rule.tile_m > 0) == (rule.tile_n > 0)) return;
+  check.fail(path + (rule.tile_m > 0 ? ".tile_m" : ".tile_n"),
+             "tile_m and tile_n go together: give both, or leave the tile to the library");
+}
+
+// What of the scenario's own collective keys is asked of its rules, too.
+void the_collective_can_be_done(const Check& check, const PairRule& rule, const std::string& path) {
+  if (!check.good_within({"collective"}) || (!rule.algorithm && !rule.protocol)) return;
+  const CollectiveOptions& options = check.scenario.collective;
+  if (options.executor == CollectiveExecutor::dma) {
+    check.fail(path + (rule.algorithm ? ".algorithm" : ".protocol"),
+               "copy engines (collective.executor) have none; use executor cu");
+  }
+  const AskedAlgorithm asked = rule.algorithm.value_or(options.algorithm);
+  const std::optional<Protocol> protocol = rule.protocol ? rule.protocol : options.protocol;
+  if (asked.of_engine && protocol) {
+    check.fail(path + (rule.protocol ? ".protocol" : ".algorithm"),
+               "an engine's kernels have no protocol; leave the protocol out, or use another "
+               "algorithm");
+  }
+  if (!rule.algorithm) return;
+  if (asked.of_engine && check.good_within({"cluster.gpu"}) &&
+      !check.scenario.cluster.gpu.collective.engine) {
+    check.fail(path + ".algorithm",
+               "no inference engine's all-reduces are known for this GPU; give it "
+               "cluster.gpu.collective.engine, or use library");
+  }
+  if (!asked.named || !by_switches(*asked.named)) return;
+  the_switch_can_reduce(check, path + ".algorithm", "another algorithm");
+  if (protocol && *protocol != Protocol::simple) {
+    check.fail(path + (rule.protocol ? ".protocol" : ".algorithm"),
+               "the switch cannot reduce data with flags in between; use protocol simple");
+  }
+}
+
 }  // namespace
 
 void validate_pairs(const Check& check) {
@@ -50,6 +86,8 @@ void validate_pairs(const Check& check) {
     const std::string path = fmt::format("workload.pairs[{}]", i);
     layers_exist(check, rules[i], path);
     some_cus_compute(check, rules[i], path);
+    a_tile_has_two_sides(check, rules[i], path);
+    the_collective_can_be_done(check, rules[i], path);
   }
   if (check.has(Mode::mixed)) return;
   check.warn("workload.pairs", "no effect: mode mixed is not run");

@@ -56,8 +56,18 @@ std::vector<std::pair<std::string, std::string>> knobs_of(const PairRule& rule) 
   }
   add("slice_wgs", rule.slice_wgs);
   add("max_wgs_per_cu", rule.max_wgs_per_cu);
+  add("own_first", rule.own_first);
   add("sending_cus", rule.sending_cus);
   add("chunks", rule.chunks);
+  add("tile_m", rule.tile_m);
+  add("tile_n", rule.tile_n);
+  for (const auto& algorithm : names::kAlgorithmChoices) {
+    if (rule.algorithm == algorithm.value) knobs.emplace_back("algorithm", algorithm.name);
+  }
+  for (const auto& protocol : names::kProtocolWords) {
+    if (rule.protocol == protocol.value) knobs.emplace_back("protocol", protocol.name);
+  }
+  add("channels", rule.channels);
   return knobs;
 }
 

@@ -54,9 +54,16 @@ class Asking {
         gate_(memory_for_runs()) {}
 
   Sensitivity answer() {
+    Sensitivity found;
+    for (const MachineNumber& number : numbers_) {
+      if (number.wrong_spread.empty()) continue;
+      found.problem = number.at.file + ':' + std::to_string(number.at.line) + ": " + number.path +
+                      ": " + number.wrong_spread;
+      found.exit_code = exit_code::user;
+      return found;
+    }
     plan();
     run();
-    Sensitivity found;
     const Times& as_it_is = times_.front();
     found.problem = as_it_is.error;
     found.exit_code = as_it_is.exit_code;
@@ -161,6 +168,7 @@ Sensitivity sensitivity_of(const std::filesystem::path& scenario,
 
 double spread_of(const MachineNumber& number) {
   if (number.is_count()) return 0;
+  if (number.spread) return number.spread->relative;
   switch (number.sureness) {
     case Sureness::measured:
       return 0.03;
@@ -176,14 +184,40 @@ double spread_of(const MachineNumber& number) {
   return 0.1;
 }
 
+namespace {
+
+// That the comment of either says; of one file, so that a number that another file replaces is not
+// taken for the one that was fitted.
+double correlation_of(const MachineNumber& a, const MachineNumber& b) {
+  const auto said = [](const MachineNumber& here, const MachineNumber& there) {
+    if (!here.spread || !there.spread || here.at.file != there.at.file) return 0.0;
+    for (const auto& [path, correlation] : here.spread->with) {
+      if (there.path.ends_with('.' + path)) return correlation;
+    }
+    return 0.0;
+  };
+  const double here = said(a, b);
+  return here != 0 ? here : said(b, a);
+}
+
+}  // namespace
+
 double spread_of_mode(const Sensitivity& sensitivity, std::size_t mode,
                       std::optional<std::size_t> minus) {
+  const auto off_by = [&](const Elasticity& one) {
+    return (one.of_modes[mode] - (minus ? one.of_modes[*minus] : 0)) * spread_of(one.number);
+  };
   double sum = 0;
-  for (const Elasticity& one : sensitivity.all) {
-    const double elasticity = one.of_modes[mode] - (minus ? one.of_modes[*minus] : 0);
-    sum += std::pow(elasticity * spread_of(one.number), 2);
+  for (std::size_t i = 0; i < sensitivity.all.size(); ++i) {
+    const Elasticity& one = sensitivity.all[i];
+    sum += std::pow(off_by(one), 2);
+    if (!one.number.spread) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      const Elasticity& other = sensitivity.all[j];
+      sum += 2 * correlation_of(one.number, other.number) * off_by(one) * off_by(other);
+    }
   }
-  return std::sqrt(sum);
+  return std::sqrt(std::max(sum, 0.0));  // rounded correlations may leave a little less than 0
 }
 
 }  // namespace weft

@@ -45,12 +45,14 @@ struct Sensitivity {
 Sensitivity sensitivity_of(const std::filesystem::path& scenario,
                            const SensitivityOptions& options);
 
-// The relative standard deviation that a number of this sureness is taken to have. Ours, not
-// measured: [M] 3 %, [P] 5 %, [S], [D] and no tag 10 %, [BG] 20 %; counts are exact.
+// The relative standard deviation of a number: that of its fit where its comment says it, else what
+// one of this sureness is taken to have. Ours, not measured: [M] 3 %, [P] 5 %, [S], [D] and no tag
+// 10 %, [BG] 20 %; counts are exact.
 double spread_of(const MachineNumber& number);
 
-// That of a mode's time, from the spreads of all numbers as if they were independent: the root of
-// the sum of squares of elasticity x spread. `minus`: of the ratio of two modes.
+// That of a mode's time: the root of the sum over pairs of numbers of elasticity x spread of both
+// and their correlation, which is 1 of a number with itself, and 0 of others but where a fit's
+// comment says it. `minus`: of the ratio of two modes.
 double spread_of_mode(const Sensitivity& sensitivity, std::size_t mode,
                       std::optional<std::size_t> minus = {});
 

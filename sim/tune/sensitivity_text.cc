@@ -59,6 +59,13 @@ std::string times_text(const Sensitivity& sensitivity) {
   return aligned(table);
 }
 
+// "[M] +- 3.0 %": with the spread that its fit says.
+std::string source_text(const MachineNumber& number) {
+  const std::string tag = tag_of(number.sureness);
+  if (!number.spread) return tag;
+  return fmt::format("{}{}+- {:.1f} %", tag, tag.empty() ? "" : " ", number.spread->relative * 100);
+}
+
 std::string numbers_text(const Sensitivity& sensitivity, std::size_t shown) {
   TableRow head{"1 % more of", "is", "source"};
   head.insert(head.end(), sensitivity.modes.begin(), sensitivity.modes.end());
@@ -66,7 +73,7 @@ std::string numbers_text(const Sensitivity& sensitivity, std::size_t shown) {
   std::vector<TableRow> table{head};
   for (std::size_t i = 0; i < shown; ++i) {
     const Elasticity& one = sensitivity.all[i];
-    TableRow row{one.number.path, one.number.value, tag_of(one.number.sureness)};
+    TableRow row{one.number.path, one.number.value, source_text(one.number)};
     for (const double value : one.of_modes) row.push_back(elasticity_text(value));
     if (has_ratio(sensitivity)) row.push_back(elasticity_text(ratio_elasticity(one)));
     table.push_back(std::move(row));

@@ -157,11 +157,13 @@ Variation layouts(const Scenario& scenario) {
 std::vector<Variation> variations_of_model(const Scenario& scenario) {
   std::vector<Variation> variations;
   if (!is_decoder(scenario.workload.kind)) {
-    return {
+    variations = {
         variation("workload.rows_per_wg", half_and_twice(scenario.workload.embedding.rows_per_wg)),
         variation("fused.slice_wgs", {"1", "2", "4", "8"}),
         variation("kernel.chunks", {"2", "4", "8"}),
         variation("workload.gradient_bucket", {"1 MiB", "5 MiB", "25 MiB", "100 MiB"})};
+    append(variations, variations_of_collective(scenario));
+    return variations;
   }
   variations.push_back(layouts(scenario));
   variations.push_back(

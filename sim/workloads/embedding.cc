@@ -169,4 +169,42 @@ Grid embedding_backward_grid(const EmbeddingWork& work, const GpuSpec& gpu, std:
   return grid;
 }
 
+namespace {
+
+// Of `lookups` in a table of which row x has the weight (x + 1)^-zipf, at least: a range of rows
+// counts as if all were asked for as seldom as its last, of weights whose sum is taken too large.
+double rows_looked_up(double rows, double zipf, double lookups) {
+  const double last = std::log(rows);
+  const double tail = zipf == 1 ? last : (std::pow(rows, 1 - zipf) - 1) / (1 - zipf);
+  const double weights = zipf == 0 ? rows : 1 + tail;
+  constexpr double kRange = 1.05;
+  double found = 0;
+  for (double first = 1; first <= rows;) {
+    const double next = zipf == 0 ? rows + 1 : std::min(rows + 1, std::ceil(first * kRange + 1e-9));
+    const double share = std::pow(next - 1, -zipf) / weights;
+    found += (next - first) * -std::expm1(lookups * std::log1p(-std::min(share, 1 - 1e-12)));
+    first = next;
+  }
+  return found;
+}
+
+}  // namespace
+
+double least_traffic(const EmbeddingWork& work, bool backward) {
+  constexpr double kDeviations = 4;
+  const double row_bytes = work.dim * static_cast<double>(size_of(work.dtype).count());
+  const auto pooled = static_cast<double>(work.batch);  // of a table
+  const double lookups = pooled * work.pooling;
+  const double rows = work.l2_is_warm ? 0
+                                      : rows_looked_up(static_cast<double>(work.rows_per_table),
+                                                       work.zipf, lookups);
+  const double seen = std::max(0.0, rows - kDeviations * std::sqrt(rows));
+  double of_a_table = seen * row_bytes + lookups * work.index_bytes;
+  if (backward) of_a_table += (pooled + lookups) * row_bytes;
+  // WGs' work varies evenly, and with it their sum.
+  const double wgs = pooled / work.rows_per_wg * work.tables_per_gpu;
+  const double less = kDeviations * work.jitter / std::sqrt(3 * wgs);
+  return of_a_table * work.tables_per_gpu * std::max(0.0, 1 - less);
+}
+
 }  // namespace weft

@@ -31,4 +31,10 @@ Grid embedding_backward_shape(const EmbeddingWork& work, std::uint32_t gpus);
 Grid embedding_backward_grid(const EmbeddingWork& work, const GpuSpec& gpu, std::uint32_t gpus,
                              const KernelVersion& version);
 
+// Bytes of its GPU's memory that the lookups of all tables move at least, in whatever order and
+// version, and backward what is added to their rows: each row that is looked up comes from there
+// once, rows that others looked up before excepted (`l2_is_warm`), and indices and gradients come
+// too. The number of different rows is that expected, less four of its standard deviations.
+double least_traffic(const EmbeddingWork& work, bool backward);
+
 }  // namespace weft

@@ -184,6 +184,28 @@ TEST_F(TuneCommand, refuses_a_column_that_there_is_not_and_names_the_nearest) {
   EXPECT_EQ(text_of(in("tuned/results.jsonl")), "");  // known before any point is simulated
 }
 
+// Two GPUs at 3.6 an hour cost 0.002 of it a second.
+TEST_F(TuneCommand, finds_the_cheapest_where_there_is_a_price) {
+  const std::string cheapest = "tune small.yaml -q -o tuned --points 8 --minimize cost";
+  const Ended without = weft(cheapest);
+  EXPECT_EQ(without.status, 1);
+  EXPECT_TRUE(without.says("'cost' needs the price of a GPU's hour")) << without.err;
+  ASSERT_EQ(weft(cheapest + " --set run.gpu_hour_price=3.6").status, 0);
+  const Ended run = weft("run tuned/best.yaml --json -q");
+  const Json fused = Json::parse(run.out)["modes"]["fused"];
+  EXPECT_EQ(fused["cost"], json_in("tuned/tune.json")["best"]["value"]);
+  EXPECT_NEAR(fused["cost"].get<double>(), fused["time_us"].get<double>() * 2e-9, 1e-12);
+}
+
+// The end of the range of the time, which is asked for without a word.
+TEST_F(TuneCommand, finds_the_shortest_tail) {
+  const Ended ended = weft("tune small.yaml -q -o tuned --points 8 --minimize time_high_us --json");
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const Ended run = weft("run tuned/best.yaml --json -q");
+  EXPECT_EQ(Json::parse(run.out)["modes"]["fused"]["time_high_us"],
+            Json::parse(ended.out)["best"]["value"]);
+}
+
 TEST_F(TuneCommand, of_a_modes_column_tunes_that_mode) {
   const std::string scenario = WEFT_SOURCE_DIR "/configs/scenarios/embedding_a2a_2_nodes.yaml";
   const Ended ended = weft("tune " + scenario +
@@ -285,6 +307,16 @@ TEST_F(TunePairs, writes_rules_of_single_pairs_that_are_no_worse_than_none) {
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(Json::parse(run.out)["modes"]["mixed"]["time_us"], told["best"]["value"]);
   EXPECT_NE(text_of(in("tuned/best.yaml")).find("- {pair: "), std::string::npos);
+}
+
+// Where the ways of a collective bring nothing, those of the product do.
+TEST_F(TunePairs, vary_tiles_and_own_input) {
+  ASSERT_EQ(weft("tune layers.yaml --pairs --points 2 -q -o tuned").status, 0);
+  const std::string space = text_of(in("tuned/space.yaml"));
+  for (const char* knob : {"tile_m: ", "own_first: "}) {
+    EXPECT_NE(space.find(knob), std::string::npos) << knob << space;
+  }
+  EXPECT_FALSE(fs::exists(in("tuned/known"))) << "what was kept until the end";
 }
 
 TEST_F(TunePairs, writes_a_sweep_file_that_gives_the_same) {

@@ -108,6 +108,7 @@ TEST_F(KnownFilesTest, are_what_another_process_knows) {
     KnownRuns first(mebibytes(1), where());
     first.put(kKey, result);
     first.put_lowering(lowering, {.run = kKey, .first_operators = {OperatorId(3)}});
+    first.put_choice({.low = 9, .high = 9}, {7});
   }
   KnownRuns second(mebibytes(1), where());
   EXPECT_EQ(second.size(), 0U);
@@ -115,7 +116,8 @@ TEST_F(KnownFilesTest, are_what_another_process_knows) {
   EXPECT_EQ(second.find(kKey)->operators[0].name, "an operator");
   EXPECT_EQ(second.find_lowering(lowering)->run, kKey);
   EXPECT_EQ(second.find_lowering(lowering)->first_operators[0], OperatorId(3));
-  EXPECT_EQ(second.size(), 2U) << "also in memory from then on";
+  EXPECT_EQ(second.find_choice({.low = 9, .high = 9})->choice, 7);
+  EXPECT_EQ(second.size(), 3U) << "also in memory from then on";
   EXPECT_EQ(second.for_a_child()->size(), 0U);
   EXPECT_EQ(second.for_a_child()->find(kKey)->fingerprint, 77U);
   EXPECT_FALSE(KnownRuns(mebibytes(1)).for_a_child()->find(kKey));

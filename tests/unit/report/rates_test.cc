@@ -36,6 +36,17 @@ TEST(Rates, of_training_are_shares_of_what_the_matrix_units_could_do) {
   EXPECT_FALSE(rates.algorithm_bandwidth);
 }
 
+// Two GPUs at 3.6 an hour for 100 ms: 2 x 3.6 / 3600 x 0.1.
+TEST(Rates, have_costs_where_there_is_a_price) {
+  RunReport report = testing::trained();
+  EXPECT_FALSE(of_first(report).cost);
+  EXPECT_FALSE(bulk_of(report).contains("cost"));
+  report.scenario.run.gpu_hour_price = 3.6;
+  EXPECT_DOUBLE_EQ(*of_first(report).cost, 0.0002);
+  EXPECT_DOUBLE_EQ(*of_first(report).cost_per_million_tokens, 0.0002 / 4096 * 1e6);
+  EXPECT_DOUBLE_EQ(bulk_of(report)["cost"], 0.0002);
+}
+
 TEST(Rates, of_decoding_have_the_time_of_a_token) {
   const Rates rates = of_first(testing::decoded());
   EXPECT_EQ(rates.time_per_output_token, microseconds(100'000));

@@ -76,5 +76,29 @@ TEST(MachineNumbers, that_are_rates_of_messages_grow_too) {
   EXPECT_NEAR(factor_of(rate, *more), 1.25, 1e-9) << *more;
 }
 
+TEST(MachineNumbers, have_the_spread_of_their_fit_where_their_comment_says_it) {
+  std::string wrong;
+  const auto none = spread_in("# [M] hbm_read: within 3 % of each", wrong);
+  EXPECT_FALSE(none);
+  EXPECT_EQ(wrong, "");
+  EXPECT_DOUBLE_EQ(spread_in("# [M] x: within 3.1 %, +- 0.42 %", wrong)->relative, 0.0042);
+  const auto with = spread_in("# [M] x, +- 1.5 %; with memory.bend -0.62, l2.latency 1 (y)", wrong);
+  ASSERT_TRUE(with);
+  ASSERT_EQ(with->with.size(), 2U);
+  EXPECT_EQ(with->with[0], (std::pair<std::string, double>("memory.bend", -0.62)));
+  EXPECT_EQ(with->with[1], (std::pair<std::string, double>("l2.latency", 1)));
+  EXPECT_EQ(wrong, "");
+}
+
+TEST(MachineNumbers, with_a_spread_that_is_none_say_what_is_wrong) {
+  for (const char* comment :
+       {"# +- x %", "# +- 101 %", "# +- -1 %", "# +- 3", "# +- nan %", "# +- 1 %; with a",
+        "# +- 1 %; with a.b 1.1", "# +- 1 %; with a.b 0.5, c nan"}) {
+    std::string wrong;
+    EXPECT_FALSE(spread_in(comment, wrong)) << comment;
+    EXPECT_NE(wrong, "") << comment;
+  }
+}
+
 }  // namespace
 }  // namespace weft::machine_numbers_test

@@ -78,5 +78,30 @@ TEST(Sensitivity, adds_up_what_numbers_leave_open) {
   EXPECT_NE(text.find("fused / bulk   0.800       +- 10.3 %"), std::string::npos) << text;
 }
 
+// Bandwidth 2 % and latency 4 % of one fit, correlated by -0.5: of elasticities -1 and 0.5 the
+// variance is 4 + 4 + 2 x (-0.5) x (-2) x 2 = 12; without the correlation 8.
+TEST(Sensitivity, carries_what_a_fit_says_of_its_numbers) {
+  Sensitivity made;
+  made.modes = {"bulk"};
+  made.time_us = {10};
+  const auto add = [&](const char* path, double spread, double of_mode) {
+    Elasticity one;
+    one.number.path = path;
+    one.number.at.file = "gpu.yaml";
+    one.number.sureness = Sureness::background;
+    one.number.type = counted_type("duration");
+    one.number.spread = Spread{.relative = spread};
+    one.of_modes = {of_mode};
+    made.all.push_back(std::move(one));
+  };
+  add("cluster.gpu.memory.bandwidth", 0.02, -1);
+  add("cluster.gpu.memory.latency", 0.04, 0.5);
+  EXPECT_NEAR(spread_of_mode(made, 0), std::sqrt(8.0) / 100, 1e-12);
+  made.all[0].number.spread->with = {{"memory.latency", -0.5}};
+  EXPECT_NEAR(spread_of_mode(made, 0), std::sqrt(12.0) / 100, 1e-12);
+  made.all[1].number.at.file = "another.yaml";  // replaces the one that was fitted
+  EXPECT_NEAR(spread_of_mode(made, 0), std::sqrt(8.0) / 100, 1e-12);
+}
+
 }  // namespace
 }  // namespace weft::sensitivity_test

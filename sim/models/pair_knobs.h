@@ -1,0 +1,28 @@
+// The knobs of a rule for pairs that not every pair has: the tile of its product, the algorithm of
+// its collective, its own input first.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "sim/models/pair_rules.h"
+
+namespace weft {
+
+inline constexpr std::array kKnobsOfSome = {"tile_m", "algorithm", "own_first"};
+
+struct IdleKnob {
+  std::string key;  // of kKnobsOfSome
+  std::string why;  // it changes nothing of the pair, as the rest of a sentence
+};
+
+// Those of the rule that change nothing of this pair, which its mode has to suit.
+std::vector<IdleKnob> idle_knobs_of(const ModelGraph& graph, const Fusion& fusion,
+                                    const GpuSpec& gpu, const PairRule& rule);
+
+// The computing operator of the pair with the tile of the way, where its kernel can have it; else
+// as the library chooses.
+ModelOp with_tile(ModelOp op, const PeerCall& call, const GpuSpec& gpu, const PairWay& way);
+
+}  // namespace weft
