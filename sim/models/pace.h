@@ -36,8 +36,8 @@ class Pace {
 
  private:
   struct Change {
-    Duration alone;  // how far it has come ...
-    Duration after;  // ... so long after its start
+    Duration alone;                // how far it has come ...
+    Duration after;                // ... so long after its start
     Slowdown slowdown = kAsAlone;  // from here on
   };
   std::vector<Change> changes_;  // the first at 0; empty: none

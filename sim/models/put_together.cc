@@ -55,8 +55,8 @@ class Together {
         add_run(run, pieces_[run.piece], gpus_in(run.piece), times_[i]);
       } else {
         const RunResult slowed = at_pace(pieces_[run.piece], run.pace);
-        const PieceGpus gpus = gpus_in(folded_.pieces[run.piece].graph(), slowed,
-                                       first_operators_[run.piece]);
+        const PieceGpus gpus =
+            gpus_in(folded_.pieces[run.piece].graph(), slowed, first_operators_[run.piece]);
         add_run(run, slowed, gpus, times_[i]);
       }
     }

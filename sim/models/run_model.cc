@@ -277,13 +277,18 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
       if (record_) recording_ = alone(std::move(pieces.recordings.front()));
       return std::move(pieces.results.front());
     }
-    Joined more = join_where_runs_meet(folded, pieces.results, cluster_, joined);
+    const Joined more = join_where_runs_meet(folded, pieces.results, cluster_, joined);
     if (more == joined) {
       if (!slow_down(timetable, folding, mode, on_progress, pieces)) {
         return std::move(pieces.results.back());
       }
       folded = timetable.timed();
-      more = join_where_runs_meet(folded, pieces.results, cluster_, joined);
+      // Joining these as well would end with the whole model in one piece: as without slowdowns.
+      if (join_where_runs_meet(folded, pieces.results, cluster_, joined) != joined) {
+        timetable.again(std::vector<std::vector<Beside>>(folded.runs.size()), false);
+        timetable.next(pieces.results);
+        folded = timetable.timed();
+      }
     }
     if (more == joined) {
       RunResult result = put_together(folded, pieces.results, pieces.first_operators, cluster_);

@@ -136,7 +136,7 @@ class ModelRun {
   void add_slowdowns(const std::vector<Neighbours>& neighbours, const Timetable& timetable,
                      const Folding& folding, Mode mode, const PieceResults& alone,
                      Slowdowns& slowdowns);
-  [[nodiscard]] Chosen chosen_in(const PairTogether& pair, const Timetable& timetable,
+  [[nodiscard]] Chosen chosen_in(const PairGraph& pair, const Timetable& timetable,
                                  const Folding& folding, Mode mode) const;
   Joined joined_further(const Joined& joined, const Joined& more, std::size_t further, Mode mode);
   [[nodiscard]] RunResult too_large(const Folded& folded, Mode mode) const;

@@ -30,9 +30,9 @@ class Timetable {
   // exits. Returns those to be simulated next; none: the starts of all runs are known.
   std::vector<TimedPiece> next(const std::vector<RunResult>& results);
 
-  // Times all runs again, with other things beside each of them (beside.h). `roughly`: runs of joined
-  // blocks do what they did the last time, whenever their operators are released now; then nothing
-  // is to be simulated.
+  // Times all runs again, with other things beside each of them (beside.h). `roughly`: runs of
+  // joined blocks do what they did the last time, whenever their operators are released now; then
+  // nothing is to be simulated.
   void again(std::vector<std::vector<Beside>> beside, bool roughly);
 
   // Runs of the timed pieces, in the order in which these were given, with their starts. Refers to
