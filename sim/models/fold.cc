@@ -372,7 +372,8 @@ Folded unfolded(const ModelGraph& graph) {
                          .block = BlockId::none(),
                          .joined = false,
                          .strands = {{{.op = OpId(0), .first = true, .before = {}}}},
-                         .start = {}});
+                         .start = {},
+                         .pace = {}});
   return folded;
 }
 

@@ -7,14 +7,17 @@
 // node 0 on. Alike pieces, run by themselves, take the same time, and the model's time follows from
 // which run waits for which operator of which other run. Blocks whose runs meet on a GPU (sums of
 // gradients that outlast the layer concurrent with them) can be joined and are then simulated
-// together. What this leaves out: sends between stages and the layers concurrent with them do not
-// slow one another; and a run begins only when all of its GPUs are ready.
+// together. A lone transfer and what computes beside it slow one another as much as when they are
+// simulated together, which is done once for each distinct pair (beside.h). What this leaves out:
+// transfers do not slow one another, nor what is beside joined blocks those; and a run begins only
+// when all of its GPUs are ready.
 #pragma once
 
 #include <vector>
 
 #include "sim/cluster/cluster.h"
 #include "sim/models/model_graph.h"
+#include "sim/models/pace.h"
 
 namespace weft {
 
@@ -54,6 +57,7 @@ struct PieceRun {
   // least one is first.
   std::vector<std::vector<Entrance>> strands = {};
   SimTime start = {};  // of a timed run (schedule.h): when the first of these can begin
+  Pace pace = {};      // the same: how fast it goes for what lies beside it
 };
 
 struct Folded {

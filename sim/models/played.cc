@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/models/beside.h"
 #include "sim/models/run_model.h"
 
 namespace weft {
@@ -57,7 +58,7 @@ RunRecording played(const Folded& folded, const std::vector<RunResult>& pieces,
   const Detail detail = std::min(recordings.front().detail, Detail::kernels);  // links by class
   run.tracks = choose_tracks(Transport(cluster.network), cluster.gpus(), detail).tracks;
   SimTime end;
-  for (const PieceRun& of : folded.runs) end = later(end, of.start + pieces[of.piece].time);
+  for (const PieceRun& of : folded.runs) end = later(end, end_of(of, pieces));
   run.amounts = Intervals::lasting(run.tracks.size(), end);
   run.played.reserve(folded.runs.size());
   for (const PieceRun& of : folded.runs) {

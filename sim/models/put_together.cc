@@ -6,6 +6,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/engine/overdrawn.h"
+#include "sim/models/beside.h"
 #include "sim/models/run_model.h"
 #include "sim/models/schedule.h"
 
@@ -39,6 +40,7 @@ class Together {
         cluster_(cluster),
         transport_(cluster.network),
         computing_(cluster.gpus()),
+        computing_active_(cluster.gpus()),
         places_(pieces.size()) {
     total_.gpus.resize(cluster.gpus());
     total_.links = rows_of(transport_, SimTime{});
@@ -47,7 +49,17 @@ class Together {
   RunResult add_up() {
     schedule();
     for (const RunResult& piece : pieces_) total_.events += piece.events;  // simulated once
-    for (std::size_t i = 0; i < folded_.runs.size(); ++i) add_run(folded_.runs[i], times_[i]);
+    for (std::size_t i = 0; i < folded_.runs.size(); ++i) {
+      const PieceRun& run = folded_.runs[i];
+      if (run.pace.is_as_alone()) {
+        add_run(run, pieces_[run.piece], gpus_in(run.piece), times_[i]);
+      } else {
+        const RunResult slowed = at_pace(pieces_[run.piece], run.pace);
+        const PieceGpus gpus =
+            gpus_in(folded_.pieces[run.piece].graph(), slowed, first_operators_[run.piece]);
+        add_run(run, slowed, gpus, times_[i]);
+      }
+    }
     expose();
     follow_path();
     finish();
@@ -57,13 +69,13 @@ class Together {
  private:
   void schedule() {
     for (const PieceRun& run : folded_.runs) {
-      times_.push_back({run.start, run.start + pieces_[run.piece].time});
+      times_.push_back({run.start, end_of(run, pieces_)});
     }
   }
 
-  void add_run(const PieceRun& run, const Interval& when) {
-    const RunResult& piece = pieces_[run.piece];
-    const PieceGpus& gpus = gpus_in(run.piece);
+  // `piece`: what it does at its pace.
+  void add_run(const PieceRun& run, const RunResult& piece, const PieceGpus& gpus,
+               const Interval& when) {
     const std::uint32_t shift = first_gpu(run, cluster_);
     const std::vector<std::size_t>& places = places_of(run.piece);
     for (std::size_t op = 0; op < places.size(); ++op) {
@@ -91,12 +103,14 @@ class Together {
     }
     add_ledger(piece.ledger);
     total_.fingerprint = total_.fingerprint * 0x9E3779B97F4A7C15ULL + piece.fingerprint;
-    if (!gpus.computing.empty()) add_parts(run.piece, gpus);
+    for (const std::uint32_t gpu : gpus.computing) {
+      computing_active_[gpu + shift] += piece.gpus[gpu].active;
+    }
+    if (!gpus.computing.empty()) add_parts(run.piece, piece, gpus);
   }
 
   // For GPUs that compute; waits of the others follow when the times of all runs are known.
-  void add_parts(std::uint32_t id, const PieceGpus& gpus) {
-    const RunResult& piece = pieces_[id];
+  void add_parts(std::uint32_t id, const RunResult& piece, const PieceGpus& gpus) {
     for (std::size_t op = 0; op < piece.operators.size(); ++op) {
       const OperatorUse& use = piece.operators[op];
       const Duration exposed = use.exposed - gpus.exposed_elsewhere[op];
@@ -226,12 +240,8 @@ class Together {
   }
 
   void finish() {
-    for (std::size_t i = 0; i < folded_.runs.size(); ++i) {
-      const PieceRun& run = folded_.runs[i];
-      const std::uint32_t shift = first_gpu(run, cluster_);
-      for (const std::uint32_t gpu : gpus_in(run.piece).computing) {
-        total_.gpus[gpu + shift].active += pieces_[run.piece].gpus[gpu].active;
-      }
+    for (std::uint32_t gpu = 0; gpu < cluster_.gpus(); ++gpu) {
+      total_.gpus[gpu].active += computing_active_[gpu];
     }
     for (const GpuUse& gpu : total_.gpus) total_.time = longer(total_.time, gpu.end - SimTime{});
     for (const GpuUse& gpu : total_.gpus) add_saturating(total_.idle, total_.time - gpu.active);
@@ -246,7 +256,7 @@ class Together {
       if (times_[i].end > times_[last].end) last = i;
     }
     const std::uint32_t id = folded_.runs[last].piece;
-    const RunResult& piece = pieces_[id];
+    const RunResult piece = at_pace(pieces_[id], folded_.runs[last].pace);
     for (std::size_t op = 0; op < piece.operators.size(); ++op) {
       operator_of(id, op).critical += piece.operators[op].critical;
     }
@@ -254,14 +264,15 @@ class Together {
     SimTime from = piece.path_from;
     while (const Before* before = last_before(folded_.runs[last], from)) {
       last = before->run;
-      from = add_path(folded_.runs[last].piece, before->op);
+      from = add_path(folded_.runs[last], before->op);
     }
   }
 
   // Returns when it begins, from its run's start.
-  SimTime add_path(std::uint32_t id, OpId op) {
+  SimTime add_path(const PieceRun& run, OpId op) {
+    const std::uint32_t id = run.piece;
     const RunResult& piece = pieces_[id];
-    const ExitUse& exit = piece.exits[exit_of(folded_.pieces[id], op)];
+    const ExitUse exit = at_pace(piece.exits[exit_of(folded_.pieces[id], op)], run.pace);
     for (std::size_t i = 0; i < piece.operators.size(); ++i) {
       operator_of(id, i).critical += exit.critical[i];
     }
@@ -301,6 +312,7 @@ class Together {
   RunResult total_;
   std::vector<Interval> times_;
   std::vector<std::vector<Interval>> computing_;  // by GPU
+  std::vector<Duration> computing_active_;        // the same: GpuUse::active of these
   std::vector<Waiting> waiting_;
   std::map<std::uint32_t, PieceGpus> gpus_;  // by piece
   std::map<std::pair<std::string, KernelRole>, std::size_t> operators_;

@@ -269,18 +269,27 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
     find_candidates(folding);
     Timetable timetable(folding.folded);
     PieceResults pieces;
-    while (true) {
-      const std::vector<TimedPiece> next = timetable.next(pieces.results);
-      if (next.empty()) break;
-      run_pieces(folding, next, mode, on_progress, pieces);
-      if (pieces.results.back().ending != Ending::finished) return std::move(pieces.results.back());
+    if (!complete(timetable, folding, mode, on_progress, pieces)) {
+      return std::move(pieces.results.back());
     }
-    const Folded folded = std::move(timetable).timed();
+    Folded folded = timetable.timed();
     if (folded.pieces.size() == 1 && folded.runs.size() == 1 && !folded.pieces[0].in_a_node) {
       if (record_) recording_ = alone(std::move(pieces.recordings.front()));
       return std::move(pieces.results.front());
     }
     const Joined more = join_where_runs_meet(folded, pieces.results, cluster_, joined);
+    if (more == joined) {
+      if (!slow_down(timetable, folding, mode, on_progress, pieces)) {
+        return std::move(pieces.results.back());
+      }
+      folded = timetable.timed();
+      // Joining these as well would end with the whole model in one piece: as without slowdowns.
+      if (join_where_runs_meet(folded, pieces.results, cluster_, joined) != joined) {
+        timetable.again(std::vector<std::vector<Beside>>(folded.runs.size()), false);
+        timetable.next(pieces.results);
+        folded = timetable.timed();
+      }
+    }
     if (more == joined) {
       RunResult result = put_together(folded, pieces.results, pieces.first_operators, cluster_);
       if (record_) {
@@ -293,6 +302,16 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
     joined = joined_further(joined, more, further, mode);
     RunResult refused = too_large(this->folding(joined).folded, mode);
     if (refused.ending != Ending::finished) return refused;
+  }
+}
+
+bool ModelRun::complete(Timetable& timetable, Folding& folding, Mode mode,
+                        const OnProgress& on_progress, PieceResults& all) {
+  while (true) {
+    const std::vector<TimedPiece> next = timetable.next(all.results);
+    if (next.empty()) return true;
+    run_pieces(folding, next, mode, on_progress, all);
+    if (all.results.back().ending != Ending::finished) return false;
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "sim/engine/partition.h"
 #include "sim/engine/simulate.h"
+#include "sim/models/beside.h"
 #include "sim/models/candidate.h"
 #include "sim/models/fold.h"
 #include "sim/models/fusions.h"
@@ -76,6 +77,7 @@ class ModelRun {
     std::vector<std::vector<Pair>> pairs;       // by piece; empty until needed
     std::map<TimedPiece, PieceResult> unfused;  // the same in every mode
   };
+  using Slowdowns = std::map<PairBeside, MutualSlowdown>;
   // The results of one mode, by timed piece.
   struct PieceResults {
     std::vector<RunResult> results;
@@ -126,6 +128,18 @@ class ModelRun {
   [[nodiscard]] PieceResult result_or_known(const ModelGraph& graph, const ModelLowering& how,
                                             const RunOptions& options,
                                             const OnProgress& on_progress) const;
+  // Simulates what the timetable still lacks. False: the last of `all` has not finished.
+  bool complete(Timetable& timetable, Folding& folding, Mode mode, const OnProgress& on_progress,
+                PieceResults& all);
+  // Times runs with what lies beside them. False: as above.
+  bool slow_down(Timetable& timetable, Folding& folding, Mode mode, const OnProgress& on_progress,
+                 PieceResults& all);
+  // Simulates the pairs that are new among them.
+  void add_slowdowns(const std::vector<Neighbours>& neighbours, const Timetable& timetable,
+                     const Folding& folding, Mode mode, const PieceResults& alone,
+                     Slowdowns& slowdowns);
+  [[nodiscard]] Chosen chosen_in(const PairGraph& pair, const Timetable& timetable,
+                                 const Folding& folding, Mode mode) const;
   Joined joined_further(const Joined& joined, const Joined& more, std::size_t further, Mode mode);
   [[nodiscard]] RunResult too_large(const Folded& folded, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/models/beside.h"
 
 namespace weft {
 namespace {
@@ -129,7 +130,7 @@ std::vector<BlockId> blocks_met(const PieceRun& run, SimTime first, const Meetin
     for (const Entrance& entrance : strand) {
       for (const Before& before : entrance.before) {
         const PieceRun& earlier = timed.runs[before.run];
-        const SimTime end = earlier.start + pieces[earlier.piece].time;
+        const SimTime end = end_of(earlier, pieces);
         if (first < end && meetings.meet(earlier, run)) met.push_back(earlier.block);
       }
     }
@@ -140,7 +141,11 @@ std::vector<BlockId> blocks_met(const PieceRun& run, SimTime first, const Meetin
 }  // namespace
 
 Timetable::Timetable(const Folded& folded)
-    : folded_(folded), starts_(folded.runs.size()), piece_of_(folded.runs.size()) {
+    : folded_(folded),
+      starts_(folded.runs.size()),
+      piece_of_(folded.runs.size()),
+      paces_(folded.runs.size()),
+      beside_(folded.runs.size()) {
   // The operators of blocks that are not joined begin together.
   std::vector<bool> together(folded.pieces.size(), true);
   for (const PieceRun& run : folded.runs) {
@@ -166,7 +171,7 @@ std::optional<SimTime> Timetable::release(const Entrance& entrance,
     if (!starts_[before.run] || piece_of_[before.run] >= results.size()) return std::nullopt;
     const Piece& piece = folded_.pieces[folded_.runs[before.run].piece];
     const ExitUse& exit = results[piece_of_[before.run]].exits[exit_of(piece, before.op)];
-    all = later(all, *starts_[before.run] + (exit.end - SimTime{}));
+    all = later(all, *starts_[before.run] + paces_[before.run].after(exit.end - SimTime{}));
   }
   return all;
 }
@@ -196,7 +201,14 @@ void Timetable::add_run(std::uint32_t run, const std::vector<RunResult>& results
   }
   std::sort(piece.releases.begin(), piece.releases.end());
   starts_[run] = start;
-  piece_of_[run] = add(std::move(piece));
+  paces_[run] = Pace(start, beside_[run]);
+  if (!roughly_) piece_of_[run] = add(std::move(piece));
+}
+
+void Timetable::again(std::vector<std::vector<Beside>> beside, bool roughly) {
+  beside_ = std::move(beside);
+  roughly_ = roughly;
+  std::fill(starts_.begin(), starts_.end(), std::nullopt);
 }
 
 std::vector<TimedPiece> Timetable::next(const std::vector<RunResult>& results) {
@@ -206,7 +218,7 @@ std::vector<TimedPiece> Timetable::next(const std::vector<RunResult>& results) {
   return {pieces_.begin() + static_cast<std::ptrdiff_t>(results.size()), pieces_.end()};
 }
 
-Folded Timetable::timed() && {
+Folded Timetable::timed() const {
   Folded timed;
   for (const TimedPiece& piece : pieces_) {
     const Piece& of = folded_.pieces[piece.piece];
@@ -220,6 +232,7 @@ Folded Timetable::timed() && {
   for (std::size_t run = 0; run < timed.runs.size(); ++run) {
     timed.runs[run].piece = piece_of_[run];
     timed.runs[run].start = *starts_[run];
+    timed.runs[run].pace = paces_[run];
   }
   return timed;
 }
@@ -227,7 +240,7 @@ Folded Timetable::timed() && {
 SimTime end_of(const Before& before, const Folded& timed, const std::vector<RunResult>& pieces) {
   const PieceRun& run = timed.runs[before.run];
   const ExitUse& exit = pieces[run.piece].exits[exit_of(timed.pieces[run.piece], before.op)];
-  return run.start + (exit.end - SimTime{});
+  return run.start + run.pace.after(exit.end - SimTime{});
 }
 
 Joined join_where_runs_meet(const Folded& timed, const std::vector<RunResult>& pieces,

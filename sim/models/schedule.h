@@ -9,6 +9,7 @@
 #include "sim/engine/results.h"
 #include "sim/models/fold.h"
 #include "sim/models/lower_model.h"
+#include "sim/models/pace.h"
 
 namespace weft {
 
@@ -29,9 +30,17 @@ class Timetable {
   // exits. Returns those to be simulated next; none: the starts of all runs are known.
   std::vector<TimedPiece> next(const std::vector<RunResult>& results);
 
+  // Times all runs again, with other things beside each of them (beside.h). `roughly`: runs of
+  // joined blocks do what they did the last time, whenever their operators are released now; then
+  // nothing is to be simulated.
+  void again(std::vector<std::vector<Beside>> beside, bool roughly);
+
   // Runs of the timed pieces, in the order in which these were given, with their starts. Refers to
   // the pieces of `folded`.
-  [[nodiscard]] Folded timed() &&;
+  [[nodiscard]] Folded timed() const;
+
+  // The piece of `folded` that a timed piece is.
+  [[nodiscard]] std::uint32_t piece_of(std::uint32_t timed) const { return pieces_[timed].piece; }
 
  private:
   std::uint32_t add(TimedPiece piece);
@@ -44,6 +53,9 @@ class Timetable {
   std::map<TimedPiece, std::uint32_t> known_;
   std::vector<std::optional<SimTime>> starts_;  // by run
   std::vector<std::uint32_t> piece_of_;         // the same: in pieces_
+  std::vector<Pace> paces_;                     // the same
+  std::vector<std::vector<Beside>> beside_;     // the same
+  bool roughly_ = false;
 };
 
 // When this operator ends. `pieces`: one result per piece, which has the ends of the piece's exits.

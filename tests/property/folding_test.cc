@@ -96,8 +96,8 @@ RunResult result_of(Scenario scenario, bool once) {
   return result;
 }
 
-// Left out are a send and the layers that it lies beside, which slow one another. What waits for
-// another stage is a bubble in both, and no communication.
+// A send and the layers that it lies beside slow one another. What waits for another stage is a
+// bubble in both, and no communication.
 TEST(Folding, takes_as_long_as_the_whole_and_exposes_as_much) {
   const auto any = [](std::uint64_t seed) { return RandomDecoder(seed).text(); };
   for_each_seed(12, any, [](std::uint64_t, const std::string& text) {
@@ -106,7 +106,7 @@ TEST(Folding, takes_as_long_as_the_whole_and_exposes_as_much) {
     const RunResult whole = result_of(scenario, false);
     const double once = to_microseconds(folded.time);
     const double each = to_microseconds(whole.time);
-    EXPECT_NEAR(once / each, 1, 0.02) << once << " us for " << each;
+    EXPECT_NEAR(once / each, 1, 0.01) << once << " us for " << each;
     EXPECT_NEAR(to_microseconds(folded.exposed_mean()) / each,
                 to_microseconds(whole.exposed_mean()) / each, 0.02)
         << to_microseconds(folded.exposed_mean()) << " us exposed for "
@@ -133,7 +133,7 @@ TEST(Folding, layers_that_differ_and_are_computed_again_take_as_long_as_the_whol
     const Scenario scenario = scenario_of(text);
     const double once = to_microseconds(result_of(scenario, true).time);
     const double each = to_microseconds(result_of(scenario, false).time);
-    EXPECT_NEAR(once / each, 1, 0.02) << once << " us for " << each << "\n" << text;
+    EXPECT_NEAR(once / each, 1, 0.01) << once << " us for " << each << "\n" << text;
   });
 }
 
@@ -250,20 +250,19 @@ void expect_folded_within(const Within& within, int data, const std::string& sha
 }
 
 // A GEMM whose WG fills a CU keeps sends' channels out until it is done, and they then keep the
-// next one's WG waiting: folding leaves that out, up to 3 % of steps as short as these.
+// next one's WG waiting: how much depends on what a send meets, and folding has the mean over a
+// layer. Up to 1.7 % of steps as short as these.
 TEST(Folding, every_schedule_takes_as_long_as_the_whole) {
-  expect_folded_within({.shorter = 0.03, .longer = 0.03}, 1);
+  expect_folded_within({.shorter = 0.02, .longer = 0.02}, 1);
 }
 
-// With virtual stages or cut backwards, sums of gradients do not slow what a stage computes beside
-// them: up to 7 % of steps as short as these, of which the sums are a fifth: a GEMM's WG fills its
-// CU, so it waits for a channel that is there.
-TEST(Folding, sums_beside_other_parts_of_a_schedule_do_not_slow_them) {
-  expect_folded_within({.shorter = 0.08, .longer = 0.08}, 2);
+// With virtual stages or cut backwards, sums of gradients lie beside other parts of the schedule.
+TEST(Folding, sums_beside_other_parts_of_a_schedule_slow_them) {
+  expect_folded_within({.shorter = 0.02, .longer = 0.02}, 2);
 }
 
 // Parameters that each pass gathers: blocks of several stages are joined, and their operators begin
-// apart. Sums of gradients are left out as above.
+// apart. Transfers beside joined blocks do not slow these.
 TEST(Folding, a_pipeline_that_gathers_parameters_takes_no_longer_than_the_whole) {
   expect_folded_within({.shorter = 0.08, .longer = 0.01}, 2, "parameters");
 }

@@ -1,0 +1,72 @@
+// How fast a run goes that lies beside others.
+#include "sim/models/pace.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace weft::pace_test {
+namespace {
+
+SimTime at(std::int64_t us) { return SimTime{} + microseconds(us); }
+
+// Twice as long beside another, from 10 us to 30 us: 10 us, then 20 us for 10 us, then as alone.
+TEST(Pace, is_that_of_what_lies_beside_a_run_at_the_time) {
+  const Pace pace(at(100), {{at(110), at(130), 2 * kAsAlone}});
+  EXPECT_EQ(pace.after(microseconds(10)), microseconds(10));
+  EXPECT_EQ(pace.after(microseconds(15)), microseconds(20));
+  EXPECT_EQ(pace.after(microseconds(20)), microseconds(30));
+  EXPECT_EQ(pace.after(microseconds(50)), microseconds(60));
+}
+
+// Half as long again for each: twice as long beside both.
+TEST(Pace, adds_what_several_cost) {
+  const Slowdown half = kAsAlone + kAsAlone / 2;
+  const Pace pace(at(0), {{at(0), at(30), half}, {at(0), at(90), half}});
+  EXPECT_EQ(pace.after(microseconds(15)), microseconds(30));
+  EXPECT_EQ(pace.after(microseconds(55)), microseconds(90));
+  EXPECT_EQ(pace.after(microseconds(60)), microseconds(95));
+}
+
+TEST(Pace, what_has_ended_before_a_run_begins_costs_nothing) {
+  const Pace pace(at(100), {{at(0), at(100), 2 * kAsAlone}});
+  EXPECT_TRUE(pace.is_as_alone());
+  EXPECT_EQ(pace.after(microseconds(7)), microseconds(7));
+}
+
+// 40 us of computing, 20 us exposed on two GPUs each, half as long again: all parts of the time
+// still add up.
+TEST(Pace, times_add_up_at_it) {
+  RunResult alone;
+  alone.time = microseconds(60);
+  alone.gpus.resize(2);
+  for (GpuUse& gpu : alone.gpus) {
+    gpu.end = at(60);
+    gpu.computing = microseconds(40);
+    gpu.active = microseconds(60);
+  }
+  alone.parts = {{"mlp", microseconds(50), microseconds(10)},
+                 {"send", microseconds(30), microseconds(30)}};
+  alone.operators.resize(1);
+  alone.operators[0].exposed = microseconds(40);
+  alone.operators[0].critical = microseconds(59);
+  alone.path_gaps = microseconds(1);
+  ExitUse exit;
+  exit.end = at(30);
+  exit.critical = {microseconds(29)};
+  exit.path_gaps = microseconds(1);
+  alone.exits = {exit};
+  const Pace pace(at(0), {{at(0), at(500), kAsAlone + kAsAlone / 2}});
+  const RunResult slowed = at_pace(alone, pace);
+  EXPECT_EQ(slowed.time, microseconds(90));
+  EXPECT_EQ(slowed.gpus[1].end, at(90));
+  EXPECT_EQ(slowed.gpus[0].computing + slowed.gpus[1].computing, microseconds(120));
+  EXPECT_EQ(slowed.parts[0].computing + slowed.parts[1].computing, microseconds(120));
+  EXPECT_EQ(slowed.operators[0].exposed, microseconds(60));
+  EXPECT_EQ(slowed.operators[0].critical + slowed.path_gaps, slowed.time);
+  EXPECT_EQ(slowed.exits[0].end, at(45));
+  EXPECT_EQ(slowed.exits[0].critical[0] + slowed.exits[0].path_gaps, microseconds(45));
+}
+
+}  // namespace
+}  // namespace weft::pace_test
