@@ -65,7 +65,8 @@ class Dlrm(torch.nn.Module):
             torch.nn.EmbeddingBag(rows, WIDTH, mode="sum", sparse=True, device="cuda")
             for _ in range(tables)])
         self.dense = DistributedDataParallel(Dense(tables * dist.get_world_size()),
-                                             bucket_cap_mb=bucket_mib, gradient_as_bucket_view=True)
+                                             bucket_cap_mb=bucket_mib, gradient_as_bucket_view=True,
+                                             broadcast_buffers=False)
 
     def forward(self, dense, indices):
         pooled = torch.stack([table(bag) for table, bag in zip(self.tables, indices)], 1)

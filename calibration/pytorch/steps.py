@@ -347,14 +347,14 @@ class Bench:
         try:
             step = make()
             times = self.time(step)
-            if self.given.profile:
-                facts["profile"] = self.profiled(step, facts["way"])
         except Exception as problem:
             print(f"left out: {facts}: {type(problem).__name__}: {problem}", file=sys.stderr,
                   flush=True)
             return
         peak = torch.tensor(torch.cuda.max_memory_allocated(), device="cuda")
         dist.all_reduce(peak, dist.ReduceOp.MAX)
+        if self.given.profile:
+            facts["profile"] = self.profiled(step, facts["way"])
         llama = {"hidden": HIDDEN, "inner": INNER, "heads": HEADS, "kv_heads": KV_HEADS}
         self.write({"kind": "step", "gpus": dist.get_world_size(),
                     **(llama if facts["way"] != "dlrm" else {}),

@@ -61,7 +61,7 @@ void input_is_multiplied(const Check& check) {
   if (!check.has(Mode::fused) || fused.sent_by == SentBy::wave) {
     warn_of_modes(check, "fused.sending_wgs",
                   "no effect: it is for mode fused with fused.sent_by: wg");
-  } else if (fused.in_switch) {
+  } else if (fused.in_switch && is_pair(check.scenario.workload.kind)) {
     check.warn("fused.sending_wgs", "no effect: the switch copies what is sent (fused.in_switch)");
   }
 }

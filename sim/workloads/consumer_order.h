@@ -6,10 +6,11 @@
 // of each at a time, so that all links are in use. Sends of what comes next are mixed evenly with
 // the work on what has come.
 //
-// Sent first (`sent_first`): all sends, each piece to all peers in turn, then the work.
-//
 // In turn (`own_first`): so many WGs of own input, all sends among them, then one WG of each rank's
 // input in turn, while there are own ones left.
+//
+// Sent first (`sent_first`, unless in turn): all sends, each piece to all peers in turn, then the
+// work.
 #pragma once
 
 #include <cstdint>

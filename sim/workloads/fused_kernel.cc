@@ -105,6 +105,7 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
       static_cast<std::uint32_t>(resident(gpu, wg, version) * cus_in(kernel.cus, gpu.cus));
   if (wgs == Wgs::sending_first) {
     kernel.max_grid = std::min(kernel.max_grid, static_cast<std::uint32_t>(fused.sending_wgs));
+    kernel.work_list = WorkList::dynamic_list;  // so that one that has a slot sends for all
     kernel.role = KernelRole::collective;
   }
   if (wgs == Wgs::sending_wave) {  // of the WG that computes: it takes no room of its own
@@ -117,8 +118,9 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
   kernel.launch = compute_gap(gpu.launch, options_.launch);
   kernel.store_rate = fused.put_by == PutBy::thread ? store_rate_of_threads(gpu.peer_store)
                                                     : gpu.peer_store.wg_rate;
-  if (wgs == Wgs::sending_first && gpu.peer_store.register_rate.count() > 0) {
-    kernel.store_rate = gpu.peer_store.register_rate;
+  const Bandwidth of_registers = gpu.peer_store.register_rate;
+  if (wgs == Wgs::sending_first && of_registers.count() > 0 && fused.put_by != PutBy::thread) {
+    kernel.store_rate = of_registers;
   }
   if (wgs == Wgs::sending || wgs == Wgs::sending_wave) {
     kernel.role = KernelRole::collective;

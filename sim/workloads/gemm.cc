@@ -53,9 +53,24 @@ Bytes read_again(const TiledGemm& gemm, const Grid& grid, const KernelVersion& v
   return bytes(std::llround(b * first / grid.per_peer / wgs));
 }
 
+// Of tiles that find `free` of all slots when they begin, and the others a while later: the WGs of
+// either are in step with one another, not with those of the other.
+std::int64_t traffic_in_two_steps(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run,
+                                  std::int64_t free) {
+  const auto traffic = [&](std::int64_t cus) {
+    GemmRun part = run;
+    part.cus = std::max<std::int64_t>(1, cus);
+    return operand_traffic(gemm, gpu, part);
+  };
+  const bool once = Tiles(gemm, run.peers).count() * gemm.split_k <= free * run.wgs_on_cu;
+  const std::int64_t taken = run.cus - free;
+  if (once || taken == 0) return traffic(free);
+  return (traffic(free) * free + traffic(taken) * taken) / run.cus;
+}
+
 // A WG's share of what the own rows' tiles and the others', which begin when their rows have come,
 // read more than tiles that are all walked in step: B passes through the caches for each of both,
-// and again for those of the others that find no slot beside the own ones.
+// and again where the others' WGs begin in two steps, beside the own ones and after them.
 Bytes read_apart(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
   TiledGemm own = gemm;
   own.m = gemm.m / run.peers;
@@ -66,11 +81,10 @@ Bytes read_apart(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) 
   GemmRun of_others = run;
   of_others.peers = run.peers - 1;
   const std::int64_t own_wgs = Tiles(own, 1).count() * gemm.split_k;
-  if (own_wgs < run.wgs_at_once()) {
-    of_others.cus = std::max<std::int64_t>(1, run.cus - own_wgs / run.wgs_on_cu);
-  }
+  const std::int64_t free = run.cus - own_wgs / run.wgs_on_cu;
   const std::int64_t apart =
-      operand_traffic(own, gpu, of_own) + operand_traffic(others, gpu, of_others);
+      operand_traffic(own, gpu, of_own) +
+      traffic_in_two_steps(others, gpu, of_others, free > 0 ? free : run.cus);
   const std::int64_t more = apart - operand_traffic(gemm, gpu, run);
   return bytes(std::max<std::int64_t>(0, more) / (own_wgs * run.peers));
 }

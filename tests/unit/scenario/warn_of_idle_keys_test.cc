@@ -54,6 +54,18 @@ TEST(WarnOfIdleKeys, only_waves_leave_results_in_buffers) {
             std::string::npos);
 }
 
+TEST(WarnOfIdleKeys, wgs_send_first_in_mode_fused) {
+  const char* text =
+      "a.yaml:5:9: warning: fused.sending_wgs: no effect: it is for mode fused with fused.sent_by: "
+      "wg";
+  EXPECT_EQ(warnings("all_gather_gemm", "bulk, role_split", "sending_wgs: 16"), text);
+  EXPECT_EQ(warnings("all_gather_gemm", "fused", "sending_wgs: 16, sent_by: wave"), text);
+  EXPECT_EQ(warnings("all_gather_gemm", "fused", "sending_wgs: 16"), "");
+  EXPECT_EQ(warnings("all_gather_gemm", "fused", "sending_wgs: 16, in_switch: true"),
+            "a.yaml:5:9: warning: fused.sending_wgs: no effect: the switch copies what is sent "
+            "(fused.in_switch)");
+}
+
 TEST(WarnOfIdleKeys, wgs_that_compute_may_stage_what_they_send) {
   const auto staged = [](const std::string& modes, const std::string& more = "") {
     return warnings("gemm_reduce_scatter", modes, "staging: staged" + more);

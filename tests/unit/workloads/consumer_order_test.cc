@@ -40,8 +40,7 @@ const std::vector<ConsumerShape> kAll = {shape(false, 1),
                                          in_turn(1),
                                          in_turn(3),
                                          in_turn(1'000),
-                                         sent_first(shape(false, 1)),
-                                         sent_first(in_turn(3))};
+                                         sent_first(shape(false, 1))};
 
 std::size_t place_of_send(const std::vector<ConsumerItem>& items, std::uint32_t peer,
                           std::uint32_t piece) {

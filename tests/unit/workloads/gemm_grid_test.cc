@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "sim/workloads/gemm.h"
@@ -135,10 +136,10 @@ TEST(GemmGrid, shares_the_traffic_among_its_wgs) {
 // GPU's rows have, so that one after another each reads all of B, (256 + 6,656) rows of 2 KiB. In
 // turn they are 13 columns of all 8 rows, 1,024 + 1,664 rows: 13.5 MiB and 5.25 a round. Staggered,
 // the rows of three GPUs are in turn: 104 of 6 x 52 tiles are 17.33 columns, 768 + 18 x 128 rows.
-std::int64_t rows_of_a_round(const KernelVersion& with) {
+std::int64_t rows_of_a_round(const KernelVersion& with, const std::string& n = "6656") {
   KernelVersion version = with;
   version.most_on_cu = 1;
-  const Grid grid = grid_of({"workload.gemm.n=6656", "workload.gemm.order=column"}, version);
+  const Grid grid = grid_of({"workload.gemm.n=" + n, "workload.gemm.order=column"}, version);
   return std::lround(static_cast<double>(grid.stored.traffic.count()) * 104 / 2048);
 }
 
@@ -160,6 +161,29 @@ TEST(GemmGrid, columns_of_own_tiles_that_come_first_are_read_again) {
   EXPECT_EQ(rows_of_a_round({.in_turn = 4, .own_first = 52}), 1'024 + 1'664 + 6'656 / 2 / 4);
   EXPECT_EQ(rows_of_a_round({.in_turn = 4, .own_first = 104}), 1'024 + 1'664 + 6'656 / 4);
   EXPECT_EQ(rows_of_a_round({.in_turn = 4, .own_first = 200}), 1'024 + 1'664 + 6'656 / 4);
+}
+
+// 13 columns: 104 tiles, all at once. In step B is read once; the own 26 tiles and the other 78,
+// when their rows have come, read it once each.
+TEST(GemmGrid, own_rows_and_those_that_come_later_read_b_apart) {
+  EXPECT_EQ(rows_of_a_round({}, "1664"), 1'024 + 1'664);
+  EXPECT_EQ(rows_of_a_round({.own_apart = true}, "1664"), 1'024 + 2 * 1'664);
+}
+
+// 26 columns: 52 own tiles leave 52 CUs to the others, which have the next 52 tiles when those have
+// come, and 52 when the own ones have ended, and so on: four times B in two rounds, for twice.
+TEST(GemmGrid, tiles_that_begin_beside_own_ones_and_after_them_read_b_apart) {
+  EXPECT_EQ(rows_of_a_round({}, "3328"), 512 + 3'328);
+  EXPECT_EQ(rows_of_a_round({.own_apart = true}, "3328"), 2 * (256 + 3'328));
+}
+
+// 104 own tiles, or 112: no CU is left, and there is nothing to be apart from. One column less, and
+// 8 CUs are: each second time that they have tiles these share what the 96 read.
+TEST(GemmGrid, own_tiles_on_all_cus_are_before_the_others) {
+  EXPECT_EQ(rows_of_a_round({.own_apart = true}), rows_of_a_round({}));
+  EXPECT_EQ(rows_of_a_round({.own_apart = true}, "7168"), rows_of_a_round({}, "7168"));
+  EXPECT_LT(rows_of_a_round({.own_apart = true}, "6144"),
+            1.1 * static_cast<double>(rows_of_a_round({}, "6144")));
 }
 
 TEST(GemmGrid, parts_are_added_up_by_atomics_on_float32) {
