@@ -12,8 +12,9 @@ struct CopyCall {
   OperatorId operator_id;
   Duration launch;
   std::vector<KernelId> after = {};  // on whichever GPU gives the command
-  bool queued = false;  // right behind another copy on its stream: `dma.next` after its last byte, if
-                        // that has been seen by then (`dma.signal`)
+  // Right behind another copy on its stream: `dma.next` after its last byte, if that has been seen
+  // by then (`dma.signal`).
+  bool queued = false;
 };
 
 // Adds its kernel, which ends when whoever gave the command sees the last byte. It is one of the
