@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/core/event_queue.h"
+#include "sim/core/shared_server.h"
 #include "sim/engine/latch_state.h"
 
 namespace weft {
@@ -18,8 +19,8 @@ double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message
   return std::max(1.0, bytes_of_message / segment);
 }
 
-// Per CU: its free resources, its accounts, and a shared server.
-constexpr double kPerCu = 200;
+// Per CU: a shared server with its timer and a few jobs of 16 B, free resources, a fence, accounts.
+constexpr double kPerCu = sizeof(SharedServer) + 200;
 constexpr double kKernel = 128;  // in the engine
 // Of the links of a long route, ports included: each keeps room for as many messages as it ever
 // had.
