@@ -128,7 +128,9 @@ TEST(WindowQueue, keeps_the_room_that_every_window_needs) {
   for (std::uint64_t window = 0; window < 4; ++window) {
     const std::uint64_t first = 2 * window * kWindow;
     begin(queue);
-    if (window > 1) EXPECT_EQ(queue.room(), room);
+    if (window > 1) {
+      EXPECT_EQ(queue.room(), room);
+    }
     ASSERT_TRUE(queue.next_place());
     queue.pop();
     for (std::uint64_t i = 1; i <= kEvents; ++i) queue.push(at(first + i), i, 0);
