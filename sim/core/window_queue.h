@@ -92,14 +92,15 @@ class WindowQueue {
   // Goes on to the next place with events in this window; false: all have been visited.
   bool next_place() {
     SIM_ASSERT(!more());
+    longest_ = std::max(longest_, tail_);
+    head_ = 0;
+    tail_ = 0;
     if (visited_ == visits_.size()) {
       end_ = 0;
       return false;
     }
     const Visit& visit = visits_[visited_++];
     place_ = visit.place;
-    head_ = 0;
-    tail_ = 0;
     last_ = 0;
     if (visit.end - visit.begin <= kNearTheEnd) {
       for (std::uint32_t i = visit.begin; i < visit.end; ++i) put_in_order(by_place_[i]);
@@ -182,8 +183,16 @@ class WindowQueue {
     ++tail_;
   }
 
-  // Apart, as file() is: push() is short where it is called.
+  // Apart, as file() is: push() is short where it is called. Of a long visit most events may have
+  // been popped: their places are used again, so that the room is that of the pending ones.
   [[gnu::noinline]] void make_room() {
+    if (head_ > ordered_.size() / 2) {
+      longest_ = std::max(longest_, tail_);
+      std::copy(ordered_.begin() + head_, ordered_.begin() + tail_, ordered_.begin());
+      tail_ -= head_;
+      head_ = 0;
+      return;
+    }
     ordered_.resize(std::max<std::size_t>(64, 2 * ordered_.size()));
   }
 
@@ -254,10 +263,9 @@ class WindowQueue {
       visit.end = begin;
       next_slot_[visit.place] = visit.begin;
     }
-    for (std::vector<Event>* events_of : {&by_place_, &ordered_}) {
-      const std::size_t had = events_of->size();
-      if (had > kLargeWindow && had / 16 > all) std::vector<Event>().swap(*events_of);
-    }
+    release_if_large(by_place_, all);
+    release_if_large(ordered_, longest_);
+    longest_ = 0;
     if (by_place_.size() < all) by_place_.resize(all);
     blocks_.empty(events, [this](std::span<const Event> some) {
       for (const Event& event : some) {
@@ -265,6 +273,11 @@ class WindowQueue {
       }
     });
     for (const Visit& visit : visits_) next_slot_[visit.place] = 0;
+  }
+
+  static void release_if_large(std::vector<Event>& events, std::size_t used) {
+    const std::size_t had = events.size();
+    if (had > kLargeWindow && had / 16 > used) std::vector<Event>().swap(events);
   }
 
   std::uint64_t factor_;
@@ -277,6 +290,7 @@ class WindowQueue {
   std::uint32_t place_ = 0;
   std::uint32_t head_ = 0;
   std::uint32_t tail_ = 0;
+  std::uint32_t longest_ = 0;  // the most of ordered_ that a visit of the last window has used
   std::uint64_t last_ = 0;
   std::vector<Event> ordered_;
   WideHeap<Event> others_;

@@ -374,8 +374,10 @@ Bytes Transport::memory(const NetworkSpec& spec) {
     const std::int64_t nics = std::int64_t{spec.nodes} * spec.nic->per_node;
     links += spec.scale_out->topology->count_links(nics) + 2 * nics;
   }
-  // The link, its row in the results with two names, and its entry in the shape.
-  return bytes(links * static_cast<std::int64_t>(sizeof(Link) + 200 + sizeof(ShapeLink)));
+  // The link, the least ring, its row in the results with two names, and its entry in the shape.
+  constexpr std::size_t kLeastRing = 4 * sizeof(Message);
+  constexpr std::size_t kPerLink = sizeof(Link) + kLeastRing + 200 + sizeof(ShapeLink);
+  return bytes(links * static_cast<std::int64_t>(kPerLink));
 }
 
 }  // namespace weft

@@ -89,8 +89,56 @@ TEST(WindowQueue, keeps_no_memory_for_as_many_events_as_a_run_may_begin_with) {
   ASSERT_TRUE(queue.next_place());
   EXPECT_EQ(rest_of(queue).size(), 100'000U);
   EXPECT_FALSE(queue.next_place());
-  begin(queue);
+  queue.push(at(2000), 1, 1);
+  for (int window = 0; window < 2; ++window) {
+    begin(queue);
+    ASSERT_TRUE(queue.next_place());
+    EXPECT_EQ(rest_of(queue).size(), 1U);
+    EXPECT_FALSE(queue.next_place());
+  }
   EXPECT_LT(queue.room(), 200U);
+}
+
+// The room doubles only while no more than half of it is for events that have been popped: it is at
+// most four times that of the pending ones, and 64 to begin with.
+TEST(WindowQueue, the_events_of_a_long_visit_take_the_room_of_those_that_are_pending) {
+  constexpr std::uint64_t kEvents = 100'000;
+  for (const std::uint64_t pending : {10U, 100U, 1'000U}) {
+    WindowQueue queue(picoseconds(10'000'000), 1);
+    for (std::uint64_t i = 0; i < pending; ++i) queue.push(at(i), i, 0);
+    begin(queue);
+    ASSERT_TRUE(queue.next_place());
+    for (std::uint64_t i = 0; i < kEvents; ++i) {
+      ASSERT_EQ(queue.pop(), (Event{i, i}));
+      queue.push(at(i + pending), i + pending, 0);
+    }
+    EXPECT_EQ(rest_of(queue).size(), pending);
+    EXPECT_LE(queue.room(), 64 + (1 + 4) * pending);
+  }
+}
+
+// The room is that of the events of visits, not of those that a window begins with: it is kept if
+// each window's visit begets as many from one.
+TEST(WindowQueue, keeps_the_room_that_every_window_needs) {
+  constexpr std::uint64_t kEvents = 100'000;
+  constexpr std::uint64_t kWindow = 10'000'000;
+  WindowQueue queue(picoseconds(kWindow), 1);
+  queue.push(at(0), 0, 0);
+  std::size_t room = 0;
+  for (std::uint64_t window = 0; window < 4; ++window) {
+    const std::uint64_t first = 2 * window * kWindow;
+    begin(queue);
+    if (window > 1) {
+      EXPECT_EQ(queue.room(), room);
+    }
+    ASSERT_TRUE(queue.next_place());
+    queue.pop();
+    for (std::uint64_t i = 1; i <= kEvents; ++i) queue.push(at(first + i), i, 0);
+    queue.push(at(first + 2 * kWindow), 0, 0);
+    EXPECT_EQ(rest_of(queue).size(), kEvents);
+    EXPECT_FALSE(queue.next_place());
+    room = queue.room();
+  }
 }
 
 TEST(WindowQueue, a_message_that_takes_the_lookahead_belongs_to_a_later_window) {
