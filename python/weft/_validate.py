@@ -84,7 +84,11 @@ def validate(measured: PathLike, cluster: PathLike, kernels: Optional[PathLike] 
         for part, simulated in zip(parts, done):
             for number, case in zip(part, simulated):
                 cases[number] = case
-        return [case for case in cases if case is not None]
+        missing = [number for number, case in enumerate(cases) if case is None]
+        if missing:
+            raise RuntimeError(f"the executor's workers simulated {count - len(missing)} of {count} "
+                               "cases")
+        return cases
 
     validated = _weft.validate(measured, cluster, kernels or "", given, folders,
                                jobs or os.cpu_count() or 1, known_in,
