@@ -17,7 +17,7 @@ using Messages = std::vector<std::string>;
 
 std::string layers_text(const std::string& rules, const std::string& parallel) {
   return "{kind: transformer, phase: prefill, model: {layers: 4, hidden: 2048, heads: 16, "
-         "kv_heads: 16, inner: 8192, vocabulary: 4096}, sequences: 1, sequence_length: 4096, "
+         "kv_heads: 16, inner: 8192, vocabulary: 4096}, sequences: 4, sequence_length: 4096, "
          "microbatch: 1, parallel: {" +
          parallel + "}, pairs: [" + rules + "]}";
 }
@@ -94,20 +94,20 @@ TEST(PairKnobs, of_the_library_are_idle_where_copy_engines_carry_the_collective)
             Messages{});
 }
 
-// Sixteen GPUs of two nodes, which one switch does not reach; among the two of a node there is
+// Sixteen GPUs of two nodes, which one switch does not reach; among the eight of a node there is
 // nothing to join.
 TEST(PairKnobs, are_asked_of_the_groups_that_there_are) {
   const auto idle = [](const std::string& algorithm, const std::string& parallel) {
     return idle_in(models_testing::scenario_of(
-        layers_text("{pair: mlp_down, mode: bulk, algorithm: " + algorithm + "}", parallel), 2));
+        layers_text("{pair: mlp_down, mode: bulk, algorithm: " + algorithm + "}", parallel), 4));
   };
-  expect_one(idle("in_switch", "tensor: 16"),
+  expect_one(idle("in_switch", "tensor: 16, data: 2"),
              "error algorithm: mlp_down + mlp_down_reduce is of all_reduce of 16 GPUs of several "
              "nodes, which has no algorithm 'in_switch'; it has ",
              "ring");
-  EXPECT_EQ(idle("in_switch", "tensor: 8, data: 2"), Messages{});
-  EXPECT_EQ(idle("in_switch_tree", "tensor: 16"), Messages{});
-  expect_one(idle("in_switch_tree", "tensor: 8, data: 2"), "error algorithm: ",
+  EXPECT_EQ(idle("in_switch", "tensor: 8, data: 4"), Messages{});
+  EXPECT_EQ(idle("in_switch_tree", "tensor: 16, data: 2"), Messages{});
+  expect_one(idle("in_switch_tree", "tensor: 8, data: 4"), "error algorithm: ",
              "all_reduce of 8 GPUs of one node, which has no algorithm 'in_switch_tree'");
 }
 
@@ -155,7 +155,9 @@ TEST(PairKnobs, change_nothing_of_pairs_that_their_mode_does_not_suit) {
   for (const Candidate& one : model.candidates()) {
     if (!one.obstacle.empty() || one.time_in(Mode::kernel) != Duration{}) continue;
     ++found;
-    EXPECT_EQ(time_of(uneven_experts("{pair: " + one.name + ", mode: kernel, channels: 1}")), bulk)
+    EXPECT_EQ(time_of(uneven_experts("{mode: bulk}, {pair: " + one.name +
+                                     ", mode: kernel, channels: 1}")),
+              bulk)
         << one.name;
     PairRule rule;
     rule.pair = one.name;
@@ -204,7 +206,7 @@ TEST(PairKnobs, are_refused_where_the_scenarios_own_would_be) {
       << first(flags);
   const std::string no_rows = "cluster.gpu.collective.engine.rows";
   LoadOptions options = models_testing::shipped_configs();
-  options.sets = {no_rows + "=[]"};
+  options.sets = {no_rows + "=~"};
   const Loaded loaded = load_scenario_text(
       models_testing::text_of(layers_text("{mode: bulk, algorithm: engine}", "tensor: 8"), 1),
       "a.yaml", options);
