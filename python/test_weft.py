@@ -323,6 +323,11 @@ class Tunes(InFolder):
         best = weft.run(tuned.scenario)
         self.assertEqual(best.time_us("fused"), tuned.best["value"])
 
+    def test_ends_of_ranges_are_asked_for_without_a_word(self):
+        tuned = weft.tune(self.SPACE, points=2, minimize="time_high_us")
+        plain = weft.tune(self.SPACE, points=2)
+        self.assertGreater(tuned.best["value"], plain.best["value"])
+
     def test_executors_change_nothing(self):
         alone = weft.tune(self.SPACE, points=6)
         for kind in (concurrent.futures.ProcessPoolExecutor, concurrent.futures.ThreadPoolExecutor):
@@ -370,6 +375,15 @@ class Validations(InFolder):
         self.assertEqual(len(validation.outcomes), validation.by_kind["all"]["cases"])
         self.assertGreater(sum(validation.skipped.values()), 0)
         self.assertIn("<td>all</td>", validation._repr_html_())
+
+    def test_an_executor_that_loses_cases_is_told(self):
+        class Losing(concurrent.futures.ThreadPoolExecutor):
+            def submit(self, fn, *args):
+                return super().submit(lambda: fn(*args)[1:])
+
+        with Losing(1) as executor, self.assertRaisesRegex(RuntimeError, "simulated .* cases"):
+            weft.validate(self.MEASURED, weft.config_path("clusters/node_8x_h100"),
+                          executor=executor)
 
     def test_executors_change_nothing(self):
         cluster = weft.config_path("clusters/node_8x_h100")

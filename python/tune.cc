@@ -139,7 +139,8 @@ std::unique_ptr<TuneOfPoints> make(const Source& source, const Strings& sets,
   for (const auto& [column, larger_is_better] : wanted) {
     objectives.push_back({.column = column, .larger_is_better = larger_is_better});
   }
-  return std::make_unique<TuneOfPoints>(source, sets, folders, std::move(objectives), points);
+  const Strings with = with_ranges(sets, objectives);
+  return std::make_unique<TuneOfPoints>(source, with, folders, std::move(objectives), points);
 }
 
 }  // namespace

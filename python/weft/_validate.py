@@ -84,7 +84,10 @@ def validate(measured: PathLike, cluster: PathLike, kernels: Optional[PathLike] 
         for part, simulated in zip(parts, done):
             for number, case in zip(part, simulated):
                 cases[number] = case
-        return [case for case in cases if case is not None]
+        whole = [case for case in cases if case is not None]
+        if len(whole) < count:
+            raise RuntimeError(f"the executor's workers simulated {len(whole)} of {count} cases")
+        return whole
 
     validated = _weft.validate(measured, cluster, kernels or "", given, folders,
                                jobs or os.cpu_count() or 1, known_in,

@@ -90,6 +90,10 @@ int sensitivity_command(const SensitivityCommand& command) {
   } catch (const Interrupted&) {
     return exit_code::interrupted;
   }
+  if (found.wrong_comments.has_errors()) {
+    print_problems(found.wrong_comments);
+    return found.exit_code;
+  }
   if (!found.problem.empty()) {
     spdlog::error("{}", found.problem);
     return found.exit_code;

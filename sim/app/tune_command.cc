@@ -282,19 +282,6 @@ int code_of(const std::vector<Searched>& all, const std::optional<TunedSweep>& p
   return exit_code::user;
 }
 
-// Ends of ranges are in results that are asked for them.
-TuneCommand with_ranges(TuneCommand command) {
-  const bool wanted =
-      std::any_of(command.objectives.begin(), command.objectives.end(), [](const Objective& one) {
-        return one.column.ends_with("time_high_us") || one.column.ends_with("time_low_us");
-      });
-  const bool is_said =
-      std::any_of(command.sets.begin(), command.sets.end(),
-                  [](const std::string& set) { return set.starts_with("run.range="); });
-  if (wanted && !is_said) command.sets.emplace_back("run.range=true");
-  return command;
-}
-
 // What pairs by themselves take, which nothing else keeps, is kept beside the results until the
 // search has ended, so that the same command does not try them again.
 std::optional<fs::path> known_beside(const TuneCommand& command, const fs::path& folder) {
@@ -314,7 +301,8 @@ bool has_ended(const std::vector<Searched>& all, const std::optional<TunedSweep>
 
 int tune_command(const TuneCommand& asked) {
   catch_interrupts();
-  const TuneCommand command = with_ranges(asked);
+  TuneCommand command = asked;
+  command.sets = with_ranges(command.sets, command.objectives);
   const Allowance time(command.minutes ? std::optional<Seconds>(60 * *command.minutes)
                                        : std::nullopt);
   const fs::path folder =

@@ -72,12 +72,13 @@ int tell_no_column(const Objectives& objectives, const std::string& summary) {
                                     [&](const Objective& one) { return !achieved(one, summary); });
   const std::string& column =
       lacking == objectives.end() ? objectives.front().column : lacking->column;
-  if (is_cost(column)) {
+  const std::vector<std::string> columns = columns_in(summary);
+  if (is_cost(column) && std::none_of(columns.begin(), columns.end(), is_cost)) {
     spdlog::error("'{}' needs the price of a GPU's hour, as in --set run.gpu_hour_price=2.5",
                   column);
     return exit_code::user;
   }
-  const std::string meant = nearest(column, columns_in(summary));
+  const std::string meant = nearest(column, columns);
   spdlog::error("there is no column '{}'{}", column,
                 meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
   return exit_code::user;

@@ -159,7 +159,12 @@ int fastest_or_known(Trial trial, Memo::Key key, const std::vector<CollectiveCho
                      KnownRuns* known) {
   if (known == nullptr) return number_of(fastest_of(std::move(trial), ways));
   for (const CollectiveChoice way : ways) key.push_back(number_of(way));
-  if (const auto found = known_choice(*known, trial.cluster, key)) return *found;
+  const std::optional<int> found = known_choice(*known, trial.cluster, key);
+  // Read from a file, perhaps: a number that is none of the ways is tried again.
+  const bool is_a_way = found && std::any_of(ways.begin(), ways.end(), [&](CollectiveChoice way) {
+                          return number_of(way) == *found;
+                        });
+  if (is_a_way) return *found;
   const Cluster machine = trial.cluster;
   const int best = number_of(fastest_of(std::move(trial), ways));
   keep_choice(*known, machine, key, best);

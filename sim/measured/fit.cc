@@ -8,6 +8,7 @@
 
 #include "sim/gpu_model/launch_law.h"
 #include "sim/measured/fit_steps.h"
+#include "sim/scenario/machine_numbers.h"
 #include "sim/spec/units.h"
 
 namespace weft {
@@ -34,10 +35,13 @@ std::string in_unit(double value, std::initializer_list<Unit> largest_first) {
   return fmt::format("0 {}", std::prev(largest_first.end())->name);
 }
 
+// The lines leave the others open, and machine_numbers() refuses such.
+bool is_told(double spread) { return spread <= kMostSpread; }
+
 // With its spread and correlations as machine_numbers() reads them.
 std::string comment_of(std::string_view from, const HowSure& sure) {
   std::string text = fmt::format("[M] {}: within {:.1f} %", from, sure.worst * 100);
-  if (!sure.spread) return text;
+  if (!sure.spread || !is_told(*sure.spread)) return text;
   text += fmt::format(", +- {:.2g} %", *sure.spread * 100);
   const char* before = "; with ";
   for (const auto& [path, correlation] : sure.with) {
@@ -56,8 +60,10 @@ HowSure how_sure(const Solution& found, std::size_t parameter,
   const std::vector<double>& row = found.covariance[parameter];
   sure.spread = std::sqrt(row[parameter]);
   for (std::size_t other = 0; other < row.size(); ++other) {
-    const double both = std::sqrt(row[parameter] * found.covariance[other][other]);
+    const double variance = found.covariance[other][other];
+    const double both = std::sqrt(row[parameter] * variance);
     if (other == parameter || paths[other].empty() || both == 0) continue;
+    if (!is_told(std::sqrt(variance))) continue;
     const double correlation = std::clamp(row[other] / both, -1.0, 1.0);
     if (std::abs(correlation) >= kLeastSaid) sure.with.emplace_back(paths[other], correlation);
   }

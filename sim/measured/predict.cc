@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 
 #include "sim/core/assert.h"
 #include "sim/engine/simulate.h"
@@ -108,7 +109,7 @@ class Simulations {
   }
 
   std::vector<SimulatedCase> run() {
-    if (options_.elsewhere) return options_.elsewhere(cases_.size());
+    if (options_.elsewhere) return run_elsewhere();
     std::vector<SimulatedCase> results(cases_.size());
     std::mutex reporting;
     std::size_t done = 0;
@@ -123,6 +124,14 @@ class Simulations {
   }
 
  private:
+  [[nodiscard]] std::vector<SimulatedCase> run_elsewhere() const {
+    std::vector<SimulatedCase> results = options_.elsewhere(cases_.size());
+    if (results.size() == cases_.size()) return results;
+    throw std::invalid_argument(
+        fmt::format("{} cases were to be simulated elsewhere, but {} came back", cases_.size(),
+                    results.size()));
+  }
+
   [[nodiscard]] Loaded load_any(const std::vector<std::string>& sets) const {
     constexpr const char* kAny =
         "name: any\nworkload: {kind: collective, op: all_to_all, bytes: 1 MiB}\nmodes: [bulk]\n";
@@ -345,10 +354,13 @@ Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions
 std::vector<SimulatedCase> simulate_some(const std::vector<MeasuredLine>& lines,
                                          const PredictOptions& options,
                                          const std::vector<std::size_t>& which) {
-  Predictions ignored;
+  Predictions predictions;
   Simulations simulations(options);
-  plans_of(lines, simulations, ignored);
-  return simulations.some(which);
+  plans_of(lines, simulations, predictions);
+  if (!predictions.problems.has_errors()) return simulations.some(which);
+  const SimulatedCase wrong{.trouble = predictions.problems.to_text(),
+                            .mistake = places_of(predictions.problems)};
+  return std::vector<SimulatedCase>(which.size(), wrong);
 }
 
 std::vector<fs::path> inputs_of(const PredictOptions& options) {

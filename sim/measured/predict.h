@@ -54,7 +54,7 @@ struct PredictOptions {
   KnownRuns* known = nullptr;  // what is simulated, to ask and to add to; null: it is not kept
   std::function<void(std::size_t done, std::size_t all)> on_progress;
   // Has so many simulated by others, by simulate_some(), and returns them in order; null: they are
-  // simulated here.
+  // simulated here. predict() throws std::invalid_argument where another number of them comes back.
   std::function<std::vector<SimulatedCase>(std::size_t all)> elsewhere = {};
 };
 
@@ -67,7 +67,8 @@ std::vector<std::filesystem::path> inputs_of(const PredictOptions& options);
 Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options);
 
 // Of the simulations that predict() needs for these lines and options those of these numbers, from
-// 0, one after another.
+// 0, one after another. Where the lines or options have a mistake (predict() had none, so files
+// have changed since), it is each one's trouble.
 std::vector<SimulatedCase> simulate_some(const std::vector<MeasuredLine>& lines,
                                          const PredictOptions& options,
                                          const std::vector<std::size_t>& which);

@@ -71,6 +71,7 @@ OpKernel gemm_kernel_of(const GemmShape& shape, const GpuSpec& gpu, std::uint32_
   OpKernel kernel;
   if (own.m == 0) return kernel;
   const GemmWork gemm = choose_gemm(own, gpu, 1);
+  SIM_ASSERT(gemm.m > 0);
   const std::int64_t fit = resident_on_gpu(gpu, gemm.wg, {});
   const std::int64_t tiles =
       rows_of_tiles(own, gemm) * round_up(gemm.n, gemm.tile_n) * gemm.split_k;

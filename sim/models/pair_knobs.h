@@ -1,5 +1,5 @@
-// The knobs of a rule for pairs that not every pair has: the tile of its product, the algorithm of
-// its collective, its own input first.
+// The knobs of a rule for pairs that not every pair has: the tile of its product; algorithm,
+// protocol and channels of its collective; its own input first.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace weft {
 
-inline constexpr std::array kKnobsOfSome = {"tile_m", "algorithm", "own_first"};
+inline constexpr std::array kKnobsOfSome = {"tile_m", "algorithm", "protocol", "channels",
+                                            "own_first"};
 
 struct IdleKnob {
   std::string key;  // of kKnobsOfSome
@@ -19,7 +20,8 @@ struct IdleKnob {
 
 // Those of the rule that change nothing of this pair, which its mode has to suit.
 std::vector<IdleKnob> idle_knobs_of(const ModelGraph& graph, const Fusion& fusion,
-                                    const GpuSpec& gpu, const PairRule& rule);
+                                    const Cluster& cluster, const OverlapOptions& of_scenario,
+                                    const PairRule& rule);
 
 // The computing operator of the pair with the tile of the way, where its kernel can have it; else
 // as the library chooses.

@@ -131,10 +131,11 @@ PairWay way_by(const PairRule& rule, OverlapOptions options) {
   if (rule.algorithm) options.collective.algorithm = *rule.algorithm;
   if (rule.protocol) options.collective.protocol = rule.protocol;
   const GemmTile tile{.m = rule.tile_m, .n = rule.tile_n};
-  return {.mode = rule.mode,
-          .options = options,
-          .tile = tile,
-          .changes = tile != GemmTile{} || rule.channels > 0 || rule.algorithm || rule.protocol};
+  return {
+      .mode = rule.mode,
+      .options = options,
+      .tile = tile,
+      .changes_bulk = tile != GemmTile{} || rule.channels > 0 || rule.algorithm || rule.protocol};
 }
 
 std::string name_of(const ModelGraph& graph, const Fusion& fusion) {
@@ -198,7 +199,7 @@ std::vector<AboutRule> fitted_slices(const PairRules& rules, const std::vector<P
 }
 
 std::vector<AboutRule> idle_knobs(const PairRules& rules, const std::vector<Piece>& pieces,
-                                  const Cluster& cluster) {
+                                  const Cluster& cluster, const OverlapOptions& of_scenario) {
   struct About {
     std::string why;
     bool has = false;  // some pair has the knob
@@ -207,7 +208,7 @@ std::vector<AboutRule> idle_knobs(const PairRules& rules, const std::vector<Piec
   const auto judge = [&](const ModelGraph& graph, const Fusion& fusion, const PairOfLayer& pair) {
     const PairRule* rule = rule_of(rules, pair.name, pair.pattern, pair.layer_rules);
     if (rule == nullptr || !suits(graph, fusion, cluster, rule->mode)) return;
-    const std::vector<IdleKnob> idle = idle_knobs_of(graph, fusion, cluster.spec.gpu, *rule);
+    const std::vector<IdleKnob> idle = idle_knobs_of(graph, fusion, cluster, of_scenario, *rule);
     for (const char* key : kKnobsOfSome) {
       About& about = knobs[{static_cast<std::size_t>(rule - rules.data()), key}];
       const auto why = std::find_if(idle.begin(), idle.end(),

@@ -25,8 +25,9 @@ const PairRule* rule_of(const PairRules& rules, const std::string& name, Workloa
 struct PairWay {
   Mode mode = Mode::bulk;
   OverlapOptions options;
-  GemmTile tile = {};    // of the library's GEMM; 0: as it chooses
-  bool changes = false;  // what its operators and collectives do where they are not overlapped
+  GemmTile tile = {};         // of the library's GEMM; 0: as it chooses
+  bool changes_bulk = false;  // what its operators and collectives do where not overlapped
+  [[nodiscard]] bool is_plain_bulk() const { return mode == Mode::bulk && !changes_bulk; }
 };
 PairWay way_by(const PairRule& rule, OverlapOptions of_scenario);
 
@@ -52,6 +53,6 @@ std::vector<AboutRule> fitted_slices(const PairRules& rules, const std::vector<P
 // Knobs of rules (pair_knobs.h) that some of the pairs for which the rule counts do not have, each
 // with the first such pair, as warnings; as errors where none of them has it.
 std::vector<AboutRule> idle_knobs(const PairRules& rules, const std::vector<Piece>& pieces,
-                                  const Cluster& cluster);
+                                  const Cluster& cluster, const OverlapOptions& of_scenario);
 
 }  // namespace weft

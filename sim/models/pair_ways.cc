@@ -20,8 +20,6 @@ Duration times(Duration time, std::int64_t thousandths) {
   return picoseconds(time.count() / 1000 * thousandths);
 }
 
-bool is_plain(const PairRule& rule) { return rule.mode == Mode::bulk && !way_by(rule, {}).changes; }
-
 using Change = std::function<void(PairRule& rule)>;
 using Knob = std::vector<Change>;  // its values
 
@@ -181,8 +179,8 @@ class TryingPairs {
     const bool has_rules = !scenario_.workload.pairs.empty();
     const Duration as_it_is = without_rules_[static_cast<std::size_t>(&pair - pairs_.data())];
     for (const TriedWay& way : pair.ways) {
-      const bool is_long =
-          way.time > times(pair.ways.front().time, kMostLonger) && !is_plain(way.rule);
+      const bool is_long = way.time > times(pair.ways.front().time, kMostLonger) &&
+                           !way_by(way.rule, {}).is_plain_bulk();
       const bool is_known =
           (!has_rules && way.time == as_it_is) ||
           std::any_of(kept.begin(), kept.end(), [&way](const TriedWay& shorter) {

@@ -41,8 +41,8 @@ void add(Digest& digest, const GemmTile& tile) {
 }
 
 void add(Digest& digest, const PairWay& way) {
-  const auto& [mode, options, tile, changes] = way;
-  digest.add_all(mode, options, tile, changes);
+  const auto& [mode, options, tile, changes_bulk] = way;
+  digest.add_all(mode, options, tile, changes_bulk);
 }
 
 void add(Digest& digest, const Fusion& fusion) {

@@ -185,10 +185,8 @@ RunResult ModelRun::result_alone(const Tried& tried, const PairWay& way,
                                  const RunOptions& options) const {
   ModelLowering how{
       .options = way.options, .cluster = tried.in_a_node ? node_ : cluster_, .mode = way.mode};
-  if (way.mode != Mode::bulk || way.changes) {
-    how.fusions = {fusion_alone(tried.fusion, tried.alone)};
-  }
-  if (way.changes) how.ways = {way};
+  if (!way.is_plain_bulk()) how.fusions = {fusion_alone(tried.fusion, tried.alone)};
+  if (way.changes_bulk) how.ways = {way};
   return result_or_known(tried.alone, how, options, {}).run.result;
 }
 
@@ -271,7 +269,9 @@ bool ModelRun::has_knobs(const PairRule& rule) const {
     if (candidates_[i].name != rule.pair || !candidates_[i].obstacle.empty()) continue;
     const Tried& one = tried_[i];
     const Fusion fusion = fusion_alone(one.fusion, one.alone);
-    if (idle_knobs_of(one.alone, fusion, cluster_.spec.gpu, rule).empty()) return true;
+    const Cluster& cluster = one.in_a_node ? node_ : cluster_;
+    const OverlapOptions options = overlap_options(scenario_);
+    if (idle_knobs_of(one.alone, fusion, cluster, options, rule).empty()) return true;
   }
   return false;
 }
@@ -279,15 +279,14 @@ bool ModelRun::has_knobs(const PairRule& rule) const {
 std::optional<Duration> ModelRun::time_by(const PairRule& rule, const RunOptions& options) const {
   if (!has_knobs(rule)) return std::nullopt;
   const PairWay way = way_by(rule, overlap_options(scenario_));
-  const bool is_plain = way.mode == Mode::bulk && !way.changes;
   Duration sum;
   bool suits = false;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& one = candidates_[i];
     if (one.name != rule.pair || !one.obstacle.empty()) continue;
-    if (is_plain || one.time_in(way.mode) == Duration{}) {
+    if (way.is_plain_bulk() || one.time_in(way.mode) == Duration{}) {
       sum += one.bulk * one.times;
-      suits = suits || is_plain;
+      suits = suits || way.is_plain_bulk();
       continue;
     }
     const RunResult result = result_alone(tried_[i], way, options);
@@ -305,9 +304,8 @@ PairWay ModelRun::way_of(const ModelGraph& graph, const Pair& pair) const {
   const PairRules& rules = scenario_.workload.pairs;
   PairWay way{.options = overlap_options(scenario_)};
   if (const PairRule* rule = rule_of(rules, candidate.name, candidate.pattern, of_layer)) {
-    way = way_by(*rule, way.options);
-    if (candidate.time_in(way.mode) == Duration{}) way.mode = Mode::bulk;  // it does not suit
-    return way;
+    // A pair that the mode does not suit runs as without rules: its other knobs are of that mode.
+    return candidate.time_in(rule->mode) == Duration{} ? way : way_by(*rule, way.options);
   }
   way.mode = fastest_mode(candidate);
   return way;
@@ -326,7 +324,7 @@ ModelRun::Chosen ModelRun::chosen(const ModelGraph& graph, const std::vector<Pai
     if (!candidate.obstacle.empty()) continue;
     if (mode == Mode::mixed) {
       const PairWay way = way_of(graph, pair);
-      if (way.mode == Mode::bulk && !way.changes) continue;
+      if (way.is_plain_bulk()) continue;
       chosen.ways.push_back(way);
     } else if (!overlaps(candidate, mode)) {
       continue;

@@ -78,7 +78,7 @@ Diagnostics ScenarioRun::check(const std::string& file) const {
   for (const AboutRule& fitted : fitted_slices(rules, pieces(), simulated(), options)) {
     add(fitted);
   }
-  for (const AboutRule& idle : idle_knobs(rules, pieces(), simulated())) add(idle);
+  for (const AboutRule& idle : idle_knobs(rules, pieces(), simulated(), options)) add(idle);
   return problems;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,20 @@ std::int64_t samples_per_gpu(const Scenario& scenario);
 
 // WGs of one GPU whose results go to one destination, or 0 if they do not divide evenly.
 std::int64_t wgs_per_destination(const Scenario& scenario);
+
+// How a collective is asked to be run, by the scenario's own keys or by a rule for pairs, and which
+// keys say so: of what does not go together the protocol's.
+struct AskedOfCollective {
+  AskedAlgorithm algorithm;
+  std::optional<Protocol> protocol;
+  std::string algorithm_path;
+  std::string protocol_path;
+};
+// Fail where this GPU, or this cluster, has no such kernels.
+void an_engine_can_do_it(const Check& check, const AskedOfCollective& asked);
+void an_engine_has_no_protocols(const Check& check, const AskedOfCollective& asked);
+void the_switch_can_do_it(const Check& check, const AskedOfCollective& asked);
+void the_switch_moves_whole_pieces(const Check& check, const AskedOfCollective& asked);
 
 // Fails where the node's links cannot add up and copy; `instead`: what to use.
 void the_switch_can_reduce(const Check& check, const std::string& key, const char* instead);

@@ -1,5 +1,6 @@
 #include "sim/scenario/machine_numbers.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -59,12 +60,20 @@ std::optional<std::pair<std::string, double>> correlation_in(std::string_view& t
   return std::pair(std::move(path), *number);
 }
 
+// What follows a spread, but not as it should.
+bool speaks_of_others(std::string_view text) {
+  const auto word = text.find_first_not_of(" ,;:.");
+  return word != std::string_view::npos && text.substr(word).starts_with("with ");
+}
+
 class Collecting {
  public:
   explicit Collecting(const SourceFiles& files) : files_(files) {}
 
   std::vector<MachineNumber> in(const Node& cluster) {
     walk(cluster, "cluster");
+    for (MachineNumber& number : numbers_) name_others(number);
+    for (MachineNumber& number : numbers_) compare_with_others(number);
     return std::move(numbers_);
   }
 
@@ -89,10 +98,55 @@ class Collecting {
       number.path = path;
       number.value = entry.value.text;
       number.at = entry.value.at;
+      number.line = line;
       number.sureness = sureness_of(line);
       number.type = counted;
       number.spread = spread_in(comment_of(line), number.wrong_spread);
     }
+  }
+
+  // A file's keys are those of a map of the scenario; of which its comments do not say.
+  [[nodiscard]] std::optional<std::string> whole_path(const std::string& of,
+                                                      const std::string& key) const {
+    for (auto dot = of.find('.'); dot != std::string::npos; dot = of.find('.', dot + 1)) {
+      std::string path = of.substr(0, dot + 1) + key;
+      std::string ignored;
+      const std::optional<std::string> type = known_.type_of(path, ignored);
+      if (type && counted_type(*type) != nullptr) return path;
+    }
+    return std::nullopt;
+  }
+
+  void name_others(MachineNumber& number) const {
+    if (!number.spread) return;
+    for (auto& [key, correlation] : number.spread->with) {
+      const std::optional<std::string> path = whole_path(number.path, key);
+      if (!path || *path == number.path) {
+        return refuse(number, "'; with " + key + "' names no other number of a machine");
+      }
+      key = *path;
+    }
+  }
+
+  // Both may say it; of one file, as the numbers of another are not those that were fitted.
+  void compare_with_others(MachineNumber& number) const {
+    if (!number.spread) return;
+    for (const auto& [path, correlation] : number.spread->with) {
+      const auto other =
+          std::find_if(numbers_.begin(), numbers_.end(),
+                       [&path = path](const MachineNumber& one) { return one.path == path; });
+      if (other == numbers_.end() || !other->spread || other->at.file != number.at.file) continue;
+      const std::optional<double> there = other->spread->correlation_with(number.path);
+      if (!there || *there == correlation) continue;
+      return refuse(number, "its correlation with " + path +
+                                " is another one in the comment of that number, line " +
+                                std::to_string(other->at.line));
+    }
+  }
+
+  static void refuse(MachineNumber& number, std::string why) {
+    number.spread.reset();
+    number.wrong_spread = std::move(why);
   }
 
   const SourceFiles& files_;
@@ -108,20 +162,31 @@ double size_of(const CountedType& type, std::int64_t count) {
 
 }  // namespace
 
+std::optional<double> Spread::correlation_with(const std::string& path) const {
+  for (const auto& [other, correlation] : with) {
+    if (other == path) return correlation;
+  }
+  return std::nullopt;
+}
+
 std::optional<Spread> spread_in(const std::string& comment, std::string& wrong) {
   constexpr std::string_view kSign = "+- ";
-  constexpr double kMost = 100;  // per cent
   const auto at = comment.find(kSign);
   if (at == std::string::npos) return std::nullopt;
   std::string_view text(comment);
   text.remove_prefix(at + kSign.size());
   const std::optional<double> percent = number_in(text);
-  if (!percent || !(*percent >= 0 && *percent <= kMost) || !skip(text, " %")) {
+  if (!percent || !(*percent >= 0 && *percent <= 100 * kMostSpread) || !skip(text, " %")) {
     wrong = "a spread is '+- ' and a number from 0 to 100 with ' %', as in '+- 0.4 %'";
     return std::nullopt;
   }
   Spread spread{.relative = *percent / 100};
-  if (!skip(text, "; with ")) return spread;
+  if (!skip(text, "; with ")) {
+    if (!speaks_of_others(text)) return spread;
+    wrong =
+        "numbers that a spread goes with follow '; with ', as in '+- 0.4 %; with memory.bend 0.3'";
+    return std::nullopt;
+  }
   do {
     auto correlation = correlation_in(text);
     if (!correlation) {

@@ -19,9 +19,13 @@ enum class Sureness { measured, published, digest, derived, background, untagged
 // -0.62, memory.latency 0.31" (docs/hardware.md).
 struct Spread {
   double relative = 0;  // standard deviation
-  // Correlations with other numbers of the file, by the ends of their paths, within [-1, 1].
+  // Correlations with other numbers, within [-1, 1]: by the keys of the comment's file as it says
+  // them ("memory.bend"), by whole paths in a MachineNumber.
   std::vector<std::pair<std::string, double>> with = {};
+  [[nodiscard]] std::optional<double> correlation_with(const std::string& path) const;
 };
+// The largest that a comment may say; more tells nothing.
+inline constexpr double kMostSpread = 1;
 // Nothing where the comment has no "+- "; where it is wrong, `wrong` says why.
 std::optional<Spread> spread_in(const std::string& comment, std::string& wrong);
 
@@ -29,10 +33,12 @@ struct MachineNumber {
   std::string path;   // "cluster.gpu.memory.bandwidth"
   std::string value;  // "4.625 TB/s"
   SourcePosition at;
+  std::string line = {};  // its text
   Sureness sureness = Sureness::untagged;
   const CountedType* type = nullptr;
   std::optional<Spread> spread = {};
-  std::string wrong_spread = {};  // why its comment's is none, if it has one
+  // Why its comment's is none, if it has one: also where another number's comment contradicts it.
+  std::string wrong_spread = {};
   [[nodiscard]] bool is_count() const { return type->type == "integer"; }  // of CUs, registers ...
 };
 

@@ -70,35 +70,6 @@ void the_algorithm_suits_the_collective(const Check& check) {
                                          "'; use one of " + known);
 }
 
-void the_engines_kernels_are_known(const Check& check) {
-  const AskedAlgorithm& asked = check.scenario.collective.algorithm;
-  if (!runs(check) || !check.good({"collective.algorithm"}) || !asked.of_engine) return;
-  if (!check.good_within({"cluster.gpu"}) || check.scenario.cluster.gpu.collective.engine) return;
-  check.fail("collective.algorithm",
-             "no inference engine's all-reduces are known for this GPU; give it "
-             "cluster.gpu.collective.engine, or use library");
-}
-
-void the_engine_has_rows_to_choose_by(const Check& check) {
-  const AskedAlgorithm& asked = check.scenario.collective.algorithm;
-  if (!runs(check) || !check.good({"collective.algorithm"}) || !asked.of_engine) return;
-  const std::optional<EngineSpec>& engine = check.scenario.cluster.gpu.collective.engine;
-  if (asked.named || !check.good_within({"cluster.gpu"}) || !engine || !engine->rows.empty())
-    return;
-  check.fail("collective.algorithm",
-             "cluster.gpu.collective.engine.rows, which say what the engine takes, are not given; "
-             "give them, or use engine_one_shot or engine_two_shot");
-}
-
-void an_engine_has_no_protocols(const Check& check) {
-  if (!runs(check) || !check.good({"collective.algorithm", "collective.protocol"})) return;
-  const CollectiveOptions& options = check.scenario.collective;
-  if (!options.algorithm.of_engine || !options.protocol) return;
-  check.fail("collective.protocol",
-             "an engine's kernels have none, and what is left to the library goes by the library's "
-             "choice; leave it out, or use another collective.algorithm");
-}
-
 // A size that is not above the one before would never apply; 0 leaves that kernel out.
 void sizes_of_a_row_rise(const Check& check, const EngineRow& row, const std::string& path) {
   Bytes before = row.one_shot_below;
@@ -147,15 +118,6 @@ void fused_kernels_have_their_switch(const Check& check) {
                "the switch of a node reaches its GPUs only, but the collective spans " +
                    text(check.scenario.cluster.nodes) + " nodes; use false");
   }
-}
-
-void the_switch_moves_whole_pieces(const Check& check) {
-  if (!check.good({"collective.protocol"})) return;
-  const auto& protocol = check.scenario.collective.protocol;
-  if (!protocol || *protocol == Protocol::simple) return;
-  check.fail("collective.protocol", "the switch cannot reduce data with flags in between, as " +
-                                        std::string(names::word(names::kProtocolWords, *protocol)) +
-                                        " has; with algorithm: in_switch use simple or auto");
 }
 
 // The collective alone, its GPUs counted.
@@ -233,13 +195,6 @@ void groups_for_the_switch_are_in_a_node(const Check& check) {
   check.fail("collective.algorithm",
              "in_switch requires all GPUs of a group to be in one node of " + text(per_node) +
                  "; there are " + text(nodes) + " nodes and a group spans them");
-}
-
-void switches_are_of_several_nodes(const Check& check) {
-  if (!check.good({"cluster.nodes"}) || check.scenario.cluster.nodes > 1) return;
-  check.fail(
-      "collective.algorithm",
-      "in_switch_tree joins the switches of several nodes; this cluster has one: use in_switch");
 }
 
 // GPUs of the smallest and the largest group, or 0 where they are not known.
@@ -330,22 +285,65 @@ void the_switch_can_reduce(const Check& check, const std::string& key, const cha
                       "; use " + instead);
 }
 
+void an_engine_can_do_it(const Check& check, const AskedOfCollective& asked) {
+  if (!asked.algorithm.of_engine || !check.good_within({"cluster.gpu"})) return;
+  const std::optional<EngineSpec>& engine = check.scenario.cluster.gpu.collective.engine;
+  if (!engine) {
+    check.fail(asked.algorithm_path,
+               "no inference engine's all-reduces are known for this GPU; give it "
+               "cluster.gpu.collective.engine, or use library");
+  } else if (!asked.algorithm.named && engine->rows.empty()) {
+    check.fail(asked.algorithm_path,
+               "cluster.gpu.collective.engine.rows, which say what the engine takes, are not "
+               "given; give them, or use engine_one_shot or engine_two_shot");
+  }
+}
+
+void an_engine_has_no_protocols(const Check& check, const AskedOfCollective& asked) {
+  if (!asked.algorithm.of_engine || !asked.protocol) return;
+  check.fail(asked.protocol_path,
+             "an engine's kernels have none, and what is left to the library goes by the library's "
+             "choice; leave it out, or use another algorithm");
+}
+
+void the_switch_can_do_it(const Check& check, const AskedOfCollective& asked) {
+  if (!asked.algorithm.named || !by_switches(*asked.algorithm.named)) return;
+  the_switch_can_reduce(check, asked.algorithm_path, "auto or another algorithm");
+  if (row_of(*asked.algorithm.named).carrier != Carrier::several_switches) return;
+  if (!check.good({"cluster.nodes"}) || check.scenario.cluster.nodes > 1) return;
+  check.fail(
+      asked.algorithm_path,
+      "in_switch_tree joins the switches of several nodes; this cluster has one: use in_switch");
+}
+
+void the_switch_moves_whole_pieces(const Check& check, const AskedOfCollective& asked) {
+  if (!asked.algorithm.named || !by_switches(*asked.algorithm.named)) return;
+  if (!asked.protocol || *asked.protocol == Protocol::simple) return;
+  check.fail(asked.protocol_path,
+             "the switch cannot reduce data with flags in between, as " +
+                 std::string(names::word(names::kProtocolWords, *asked.protocol)) +
+                 " has; with algorithm: in_switch use simple or auto");
+}
+
 void validate_collective(const Check& check) {
   rows_between_nodes_are_in_order(check);
   rows_of_an_engine_are_in_order(check);
-  the_engines_kernels_are_known(check);
-  the_engine_has_rows_to_choose_by(check);
-  an_engine_has_no_protocols(check);
+  const CollectiveOptions& options = check.scenario.collective;
+  const AskedOfCollective asked{
+      options.algorithm, check.good({"collective.protocol"}) ? options.protocol : std::nullopt,
+      "collective.algorithm", "collective.protocol"};
+  if (runs(check) && check.good({"collective.algorithm"})) {
+    an_engine_can_do_it(check, asked);
+    an_engine_has_no_protocols(check, asked);
+  }
   copy_engines_add_nothing_up(check);
   copy_engines_reach_every_peer(check);
   a_command_for_two_peers_copies_the_same_to_both(check);
   the_algorithm_suits_the_collective(check);
   if (asks_the_switch(check)) {
-    the_switch_can_reduce(check, "collective.algorithm", "auto or another algorithm");
-    the_switch_moves_whole_pieces(check);
-    const Algorithm named = *check.scenario.collective.algorithm.named;
-    const bool several = row_of(named).carrier == Carrier::several_switches;
-    if (several) switches_are_of_several_nodes(check);
+    the_switch_can_do_it(check, asked);
+    the_switch_moves_whole_pieces(check, asked);
+    const bool several = row_of(*asked.algorithm.named).carrier == Carrier::several_switches;
     if (!several && !is_of_a_model(check)) groups_for_the_switch_are_in_a_node(check);
   }
   fused_kernels_have_their_switch(check);

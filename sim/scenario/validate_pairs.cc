@@ -44,34 +44,19 @@ void a_tile_has_two_sides(const Check& check, const PairRule& rule, const std::s
              "tile_m and tile_n go together: give both, or leave the tile to the library");
 }
 
-// What of the scenario's own collective keys is asked of its rules, too.
+// As of the scenario's own collective keys; what only some pairs have is asked of each
+// (pair_knobs).
 void the_collective_can_be_done(const Check& check, const PairRule& rule, const std::string& path) {
   if (!check.good_within({"collective"}) || (!rule.algorithm && !rule.protocol)) return;
   const CollectiveOptions& options = check.scenario.collective;
-  if (options.executor == CollectiveExecutor::dma) {
-    check.fail(path + (rule.algorithm ? ".algorithm" : ".protocol"),
-               "copy engines (collective.executor) have none; use executor cu");
-  }
-  const AskedAlgorithm asked = rule.algorithm.value_or(options.algorithm);
-  const std::optional<Protocol> protocol = rule.protocol ? rule.protocol : options.protocol;
-  if (asked.of_engine && protocol) {
-    check.fail(path + (rule.protocol ? ".protocol" : ".algorithm"),
-               "an engine's kernels have no protocol; leave the protocol out, or use another "
-               "algorithm");
-  }
-  if (!rule.algorithm) return;
-  if (asked.of_engine && check.good_within({"cluster.gpu"}) &&
-      !check.scenario.cluster.gpu.collective.engine) {
-    check.fail(path + ".algorithm",
-               "no inference engine's all-reduces are known for this GPU; give it "
-               "cluster.gpu.collective.engine, or use library");
-  }
-  if (!asked.named || !by_switches(*asked.named)) return;
-  the_switch_can_reduce(check, path + ".algorithm", "another algorithm");
-  if (protocol && *protocol != Protocol::simple) {
-    check.fail(path + (rule.protocol ? ".protocol" : ".algorithm"),
-               "the switch cannot reduce data with flags in between; use protocol simple");
-  }
+  const AskedOfCollective asked{
+      rule.algorithm.value_or(options.algorithm), rule.protocol ? rule.protocol : options.protocol,
+      path + ".algorithm", path + (rule.protocol ? ".protocol" : ".algorithm")};
+  an_engine_has_no_protocols(check, asked);
+  the_switch_moves_whole_pieces(check, asked);
+  if (!rule.algorithm) return;  // the scenario's own
+  an_engine_can_do_it(check, asked);
+  the_switch_can_do_it(check, asked);
 }
 
 }  // namespace

@@ -84,6 +84,17 @@ std::vector<double> costs_of(const Objectives& objectives, const std::vector<Ach
   return costs;
 }
 
+std::vector<std::string> with_ranges(std::vector<std::string> sets, const Objectives& objectives) {
+  const bool wanted = std::any_of(objectives.begin(), objectives.end(), [](const Objective& one) {
+    return one.column.ends_with("time_high_us") || one.column.ends_with("time_low_us");
+  });
+  const bool is_said = std::any_of(sets.begin(), sets.end(), [](const std::string& set) {
+    return set.starts_with("run.range=");
+  });
+  if (wanted && !is_said) sets.emplace_back("run.range=true");
+  return sets;
+}
+
 std::vector<std::string> columns_in(const std::string& summary) {
   std::vector<std::string> columns;
   for (const SummaryValue& value : summary_values(summary)) {

@@ -40,6 +40,10 @@ double cost_of(const Objective& objective, double value);
 
 std::vector<double> costs_of(const Objectives& objectives, const std::vector<Achieved>& achieved);
 
+// The sets of a search for these objectives: ends of ranges are in results that are asked for them
+// (run.range), which is added unless it is said.
+std::vector<std::string> with_ranges(std::vector<std::string> sets, const Objectives& objectives);
+
 // Columns that results have, for messages.
 std::vector<std::string> columns_in(const std::string& summary);
 

@@ -55,10 +55,8 @@ class Asking {
 
   Sensitivity answer() {
     Sensitivity found;
-    for (const MachineNumber& number : numbers_) {
-      if (number.wrong_spread.empty()) continue;
-      found.problem = number.at.file + ':' + std::to_string(number.at.line) + ": " + number.path +
-                      ": " + number.wrong_spread;
+    found.wrong_comments = wrong_comments();
+    if (found.wrong_comments.has_errors()) {
       found.exit_code = exit_code::user;
       return found;
     }
@@ -94,6 +92,18 @@ class Asking {
     double largest = 0;
     for (const double value : one.of_modes) largest = std::max(largest, std::abs(value));
     return largest;
+  }
+
+  [[nodiscard]] Diagnostics wrong_comments() const {
+    Diagnostics wrong;
+    for (const MachineNumber& number : numbers_) {
+      if (number.wrong_spread.empty()) continue;
+      wrong.add({.at = number.at,
+                 .path = number.path,
+                 .message = number.wrong_spread,
+                 .source_line = number.line});
+    }
+    return wrong;
   }
 
   void plan() {
@@ -191,10 +201,7 @@ namespace {
 double correlation_of(const MachineNumber& a, const MachineNumber& b) {
   const auto said = [](const MachineNumber& here, const MachineNumber& there) {
     if (!here.spread || !there.spread || here.at.file != there.at.file) return 0.0;
-    for (const auto& [path, correlation] : here.spread->with) {
-      if (there.path.ends_with('.' + path)) return correlation;
-    }
-    return 0.0;
+    return here.spread->correlation_with(there.path).value_or(0);
   };
   const double here = said(a, b);
   return here != 0 ? here : said(b, a);

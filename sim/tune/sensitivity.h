@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/diagnostics.h"
 #include "sim/scenario/load.h"
 #include "sim/scenario/machine_numbers.h"
 
@@ -38,7 +39,10 @@ struct Sensitivity {
   std::vector<Elasticity> all;             // the largest first; those that change nothing last
   std::vector<MachineNumber> not_changed;  // no other value of them loads and runs
   int exit_code = 0;                       // the worst of a run that did not end as it should
-  std::string problem;  // why there is nothing: the scenario as it is does not run
+  // Why there is nothing: spreads in comments of the machine's numbers that are none; else that
+  // the scenario as it is does not run.
+  Diagnostics wrong_comments;
+  std::string problem;
 };
 
 // The scenario loads. Throws Interrupted.

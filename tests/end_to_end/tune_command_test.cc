@@ -190,7 +190,10 @@ TEST_F(TuneCommand, finds_the_cheapest_where_there_is_a_price) {
   const Ended without = weft(cheapest);
   EXPECT_EQ(without.status, 1);
   EXPECT_TRUE(without.says("'cost' needs the price of a GPU's hour")) << without.err;
-  ASSERT_EQ(weft(cheapest + " --set run.gpu_hour_price=3.6").status, 0);
+  const std::string priced = " --set run.gpu_hour_price=3.6";
+  const Ended misspelt = weft(cheapest.substr(0, cheapest.size() - 4) + "fusd_cost" + priced);
+  EXPECT_TRUE(misspelt.says("did you mean 'fused_cost'?")) << misspelt.err;
+  ASSERT_EQ(weft(cheapest + priced).status, 0);
   const Ended run = weft("run tuned/best.yaml --json -q");
   const Json fused = Json::parse(run.out)["modes"]["fused"];
   EXPECT_EQ(fused["cost"], json_in("tuned/tune.json")["best"]["value"]);
@@ -311,6 +314,9 @@ TEST_F(TunePairs, writes_rules_of_single_pairs_that_are_no_worse_than_none) {
 
 // Where the ways of a collective bring nothing, those of the product do.
 TEST_F(TunePairs, vary_tiles_and_own_input) {
+  // As of the same command that was stopped.
+  ASSERT_EQ(weft("run layers.yaml -q --known tuned/known").status, 0);
+  ASSERT_TRUE(fs::exists(in("tuned/known")));
   ASSERT_EQ(weft("tune layers.yaml --pairs --points 2 -q -o tuned").status, 0);
   const std::string space = text_of(in("tuned/space.yaml"));
   for (const char* knob : {"tile_m: ", "own_first: "}) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/measured/fit_steps.h"
 #include "sim/measured/least_squares.h"
+#include "sim/scenario/machine_numbers.h"
 
 namespace weft::fit_test {
 namespace {
@@ -104,6 +106,34 @@ TEST_P(FitMemory, streams) {
   EXPECT_NEAR(fit.gpu.memory.bend, 3, 0.01);
 }
 INSTANTIATE_TEST_SUITE_P(Doubling, FitMemory, ::testing::Values(0, 40));
+
+// What calibrating writes, machine_numbers() reads; of numbers that lines leave open, nothing.
+TEST(Fit, says_how_sure_numbers_are_as_it_is_read) {
+  const std::vector<MeasuredLine> none;
+  Fit fit{.gpu = base(), .link = kLink, .values = {}, .kept = {}, .problems = {}};
+  FitRun run(none, fit);
+  const auto read = [&](double spread, double of_other) {
+    const double both = 0.5 * spread * of_other;
+    const Solution found{.parameters = {1, 1},
+                         .worst = 0.01,
+                         .covariance = {{spread * spread, both}, {both, of_other * of_other}}};
+    run.note("memory.latency", nanoseconds(500), "hbm_read, 3 lines",
+             how_sure(found, 0, {"memory.latency", "memory.bend"}));
+    std::string wrong;
+    const std::optional<Spread> said = spread_in(fit.values.back().comment, wrong);
+    EXPECT_EQ(wrong, "") << fit.values.back().comment;
+    return said;
+  };
+  const std::optional<Spread> sure = read(0.04, 0.02);
+  ASSERT_TRUE(sure);
+  EXPECT_DOUBLE_EQ(sure->relative, 0.04);
+  EXPECT_EQ(sure->correlation_with("memory.bend"), 0.5);
+  ASSERT_TRUE(read(0.999, 0.02));
+  EXPECT_DOUBLE_EQ(read(0.999, 0.02)->relative, 1);  // of two digits
+  EXPECT_FALSE(read(2.6, 0.02));
+  ASSERT_TRUE(read(0.04, 2.6));
+  EXPECT_TRUE(read(0.04, 2.6)->with.empty());
+}
 
 // 10 GB/s a WG, 350 GB/s a link; a flag there takes 1.1 us, of which 0.3 are polling.
 TEST(Fit, peer_stores_and_links) {

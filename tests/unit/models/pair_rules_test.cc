@@ -195,7 +195,7 @@ TEST(PairRules, leave_a_cu_to_compute) {
 
 TEST(PairRules, change_the_tile_and_the_collective_of_the_library) {
   PairRule rule;
-  EXPECT_FALSE(way_by(rule, {}).changes);
+  EXPECT_TRUE(way_by(rule, {}).is_plain_bulk());
   rule.tile_m = 128;
   rule.tile_n = 256;
   rule.algorithm = AskedAlgorithm{.named = Algorithm::ring};
@@ -203,7 +203,8 @@ TEST(PairRules, change_the_tile_and_the_collective_of_the_library) {
   rule.channels = 4;
   rule.own_first = 16;
   const PairWay way = way_by(rule, {});
-  EXPECT_TRUE(way.changes);
+  EXPECT_TRUE(way.changes_bulk);
+  EXPECT_FALSE(way.is_plain_bulk());
   EXPECT_EQ(way.tile, (GemmTile{128, 256}));
   EXPECT_EQ(way.options.collective.algorithm, *rule.algorithm);
   EXPECT_EQ(way.options.collective.protocol, Protocol::ll);
@@ -229,63 +230,6 @@ TEST(MixedMode, has_the_tiles_and_collectives_of_its_rules) {
             time_of(layers("{mode: pipelined}"), Mode::mixed));
   EXPECT_NE(time_of(layers("{mode: kernel, protocol: ll}"), Mode::mixed),
             time_of(layers("{mode: kernel, protocol: simple}"), Mode::mixed));
-}
-
-std::vector<std::string> idle_knobs_in(const std::string& pairs) {
-  const Scenario scenario = layers(pairs);
-  const Cluster cluster = build_cluster(scenario.cluster);
-  const ModelGraph graph = build_model(scenario);
-  std::vector<std::string> messages;
-  for (const AboutRule& rule :
-       idle_knobs(scenario.workload.pairs, pieces_of(graph, cluster), cluster)) {
-    messages.push_back((rule.severity == Severity::error ? "error " : "warning ") + rule.key +
-                       ": " + rule.message);
-  }
-  return messages;
-}
-
-TEST(PairRules, with_knobs_that_pairs_do_not_have_say_so) {
-  using Messages = std::vector<std::string>;
-  EXPECT_EQ(idle_knobs_in("{mode: fused, tile_m: 128, tile_n: 128}"), Messages{});
-  EXPECT_EQ(idle_knobs_in("{pair: mlp_down, mode: bulk, algorithm: ring}"), Messages{});
-  EXPECT_EQ(idle_knobs_in("{pair: mlp_down, mode: fused, own_first: 16}"),
-            Messages{"error own_first: mlp_down + mlp_down_reduce sends its results, and no input "
-                     "is brought"});
-  EXPECT_EQ(idle_knobs_in("{mode: fused, own_first: 16}").size(), 1U);
-  EXPECT_EQ(idle_knobs_in("{mode: fused, own_first: 16}").front().rfind("warning own_first", 0),
-            0U);
-  const Messages none = idle_knobs_in("{pair: mlp_down, mode: bulk, tile_m: 100, tile_n: 128}");
-  ASSERT_EQ(none.size(), 1U);
-  EXPECT_EQ(none[0].rfind("error tile_m: mlp_down + mlp_down_reduce has no tile of 100 x 128; the "
-                          "nearest are 96 x 128, 112 x 128,",
-                          0),
-            0U)
-      << none[0];
-  const Messages tree = idle_knobs_in("{pair: mlp_down, mode: kernel, algorithm: one_shot}");
-  ASSERT_EQ(tree.size(), 1U);
-  EXPECT_NE(tree[0].find("reduce_scatter, which has no algorithm 'one_shot'; it has "),
-            std::string::npos)
-      << tree[0];
-}
-
-std::vector<std::string> mistakes_of(const std::string& rule) {
-  return models_testing::problems_of(
-      "{kind: transformer, phase: prefill, model: {layers: 4, hidden: 2048, heads: 16, kv_heads: "
-      "8, inner: 8192, vocabulary: 4096}, sequences: 1, sequence_length: 4096, microbatch: 1, "
-      "parallel: {tensor: 8}, pairs: [{" +
-          rule + "}]}",
-      1);
-}
-
-TEST(PairRules, of_which_knobs_do_not_go_together_are_mistakes) {
-  using Problems = std::vector<std::string>;
-  EXPECT_EQ(mistakes_of("mode: fused, tile_m: 128"),
-            Problems{"workload.pairs[0].tile_m: tile_m and tile_n go together: give both, or leave "
-                     "the tile to the library"});
-  EXPECT_EQ(mistakes_of("mode: bulk, algorithm: in_switch, protocol: ll"),
-            Problems{"workload.pairs[0].protocol: the switch cannot reduce data with flags in "
-                     "between; use protocol simple"});
-  EXPECT_EQ(mistakes_of("mode: bulk, algorithm: engine, protocol: ll").size(), 1U);
 }
 
 }  // namespace

@@ -93,11 +93,52 @@ TEST(MachineNumbers, have_the_spread_of_their_fit_where_their_comment_says_it) {
 TEST(MachineNumbers, with_a_spread_that_is_none_say_what_is_wrong) {
   for (const char* comment :
        {"# +- x %", "# +- 101 %", "# +- -1 %", "# +- 3", "# +- nan %", "# +- 1 %; with a",
-        "# +- 1 %; with a.b 1.1", "# +- 1 %; with a.b 0.5, c nan"}) {
+        "# +- 1 %; with a.b 1.1", "# +- 1 %; with a.b 0.5, c nan", "# +- 1 %, with a.b 0.5",
+        "# +- 1 % with a.b 0.5"}) {
     std::string wrong;
     EXPECT_FALSE(spread_in(comment, wrong)) << comment;
     EXPECT_NE(wrong, "") << comment;
   }
+}
+
+// Of a machine whose file says this of its memory's bandwidth and bend.
+std::vector<MachineNumber> with_comments(const std::string& bandwidth, const std::string& bend) {
+  const fs::path file =
+      fs::temp_directory_path() / ("machine_numbers_" + std::to_string(::getpid()) + ".yaml");
+  std::ofstream(file) << "name: a\ncluster:\n  base: clusters/node_8x_h100\n  gpu:\n    memory:\n"
+                         "      bandwidth: 3 TB/s  # "
+                      << bandwidth << "\n      bend: 3  # " << bend
+                      << "\nworkload: {kind: collective, op: all_to_all, bytes: 1 MiB}\n"
+                         "modes: [bulk]\n";
+  std::vector<MachineNumber> all = machine_numbers(file, {.sets = {}, .config_dirs = {kConfigs}});
+  fs::remove(file);
+  return all;
+}
+
+TEST(MachineNumbers, name_the_others_by_their_whole_paths) {
+  const auto all = with_comments("+- 2 %; with memory.bend -0.5", "+- 9 %");
+  const MachineNumber& bandwidth = number(all, "cluster.gpu.memory.bandwidth");
+  ASSERT_TRUE(bandwidth.spread) << bandwidth.wrong_spread;
+  EXPECT_EQ(bandwidth.spread->correlation_with("cluster.gpu.memory.bend"), -0.5);
+  EXPECT_EQ(bandwidth.spread->correlation_with("cluster.gpu.memory.latency"), std::nullopt);
+}
+
+TEST(MachineNumbers, with_others_that_there_are_not_say_so) {
+  for (const char* key : {"memory.bnd", "nd", "emory.bend", "memory.bandwidth", "memory"}) {
+    const auto all = with_comments("+- 2 %; with " + std::string(key) + " -0.5", "+- 9 %");
+    const MachineNumber& bandwidth = number(all, "cluster.gpu.memory.bandwidth");
+    EXPECT_FALSE(bandwidth.spread) << key;
+    EXPECT_NE(bandwidth.wrong_spread.find("names no other number"), std::string::npos) << key;
+  }
+}
+
+TEST(MachineNumbers, of_which_both_say_a_correlation_say_the_same) {
+  const std::string bend = "+- 9 %; with memory.bandwidth ";
+  const auto same = with_comments("+- 2 %; with memory.bend -0.5", bend + "-0.50");
+  EXPECT_TRUE(number(same, "cluster.gpu.memory.bandwidth").spread);
+  EXPECT_TRUE(number(same, "cluster.gpu.memory.bend").spread);
+  const auto unlike = with_comments("+- 2 %; with memory.bend -0.5", bend + "-0.4");
+  EXPECT_NE(number(unlike, "cluster.gpu.memory.bandwidth").wrong_spread, "");
 }
 
 }  // namespace

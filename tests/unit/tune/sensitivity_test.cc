@@ -2,10 +2,12 @@
 #include "sim/tune/sensitivity.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "sim/tune/sensitivity_text.h"
 
@@ -97,10 +99,28 @@ TEST(Sensitivity, carries_what_a_fit_says_of_its_numbers) {
   add("cluster.gpu.memory.bandwidth", 0.02, -1);
   add("cluster.gpu.memory.latency", 0.04, 0.5);
   EXPECT_NEAR(spread_of_mode(made, 0), std::sqrt(8.0) / 100, 1e-12);
-  made.all[0].number.spread->with = {{"memory.latency", -0.5}};
+  made.all[0].number.spread->with = {{"cluster.gpu.memory.latency", -0.5}};
   EXPECT_NEAR(spread_of_mode(made, 0), std::sqrt(12.0) / 100, 1e-12);
   made.all[1].number.at.file = "another.yaml";  // replaces the one that was fitted
   EXPECT_NEAR(spread_of_mode(made, 0), std::sqrt(8.0) / 100, 1e-12);
+}
+
+TEST(Sensitivity, tells_of_all_spreads_that_are_none_where_they_are) {
+  const fs::path file =
+      fs::temp_directory_path() / ("sensitivity_" + std::to_string(::getpid()) + ".yaml");
+  std::ofstream(file) << "name: a\ncluster:\n  base: clusters/node_8x_h100\n  gpu:\n    memory:\n"
+                         "      bandwidth: 3 TB/s  # +- 300 %\n      bend: 3  # +- x %\n"
+                         "workload: {kind: collective, op: all_to_all, bytes: 1 MiB}\n"
+                         "modes: [bulk]\n";
+  const Sensitivity found = sensitivity_of(file, {.load = {.sets = {}, .config_dirs = {kConfigs}}});
+  fs::remove(file);
+  ASSERT_EQ(found.wrong_comments.all().size(), 2U);
+  for (const Diagnostic& wrong : found.wrong_comments.all()) {
+    EXPECT_EQ(wrong.at.line, wrong.path == "cluster.gpu.memory.bend" ? 7 : 6);
+    EXPECT_GT(wrong.at.column, 0);
+    EXPECT_NE(wrong.source_line.find("+- "), std::string::npos);
+  }
+  EXPECT_EQ(found.exit_code, 1);
 }
 
 }  // namespace
