@@ -67,7 +67,7 @@ TEST(SentFirst, the_wgs_that_send_compute_when_they_have) {
 // One WG stores 4 MB at 5 GB/s: 800 us, when all tiles but those of its last row have long been
 // made. The peer's rows are computed as they come, the last four tiles after the last of them. Four
 // WGs take 200 us, when the other four CUs have made 8 of the 32 tiles; the rest are three rounds.
-// The link takes what has been stored: 0.8 us of all, 13 ns a piece.
+// The link is so fast that it holds nothing up.
 TEST(SentFirst, by_few_wgs_is_as_slow_as_their_stores) {
   const auto by = [](const std::string& wgs, std::vector<std::string> sets) {
     sets.push_back("fused.sending_wgs=" + wgs);
@@ -77,9 +77,9 @@ TEST(SentFirst, by_few_wgs_is_as_slow_as_their_stores) {
     return to_microseconds(
         by(wgs, {"cluster.gpu.peer_store." + rate, "cluster.scale_up.link.bandwidth=5 TB/s"}).time);
   };
-  EXPECT_NEAR(us("1", "wg_rate=5 GB/s"), 1 + 800 + 0.8 + 100, 0.1);
-  EXPECT_NEAR(us("4", "wg_rate=5 GB/s"), 1 + 200 + 0.8 + 300, 0.5);
-  EXPECT_NEAR(us("4", "register_rate=5 GB/s"), 1 + 200 + 0.8 + 300, 0.5);
+  EXPECT_NEAR(us("1", "wg_rate=5 GB/s"), 1 + 800 + 100, 0.2);
+  EXPECT_NEAR(us("4", "wg_rate=5 GB/s"), 1 + 200 + 300, 0.5);
+  EXPECT_NEAR(us("4", "register_rate=5 GB/s"), 1 + 200 + 300, 0.5);
   EXPECT_EQ(by("4", {}).operators[1].name, "all_gather (WGs that compute later)");
 }
 

@@ -80,8 +80,8 @@ TEST(ResultFields, are_named_in_their_row_only) {
       {"exposed_us", {"sim/report/csv.cc", "sim/html/run_page.cc", "sim/html/run_tables.cc"}},
       {"computing_us", {"sim/html/run_page.cc", "sim/html/run_tables.cc"}},
       // what a search has to ask for
-      {"time_low_us", {"sim/app/tune_command.cc"}},
-      {"time_high_us", {"sim/app/tune_command.cc"}},
+      {"time_low_us", {"sim/tune/objective.cc"}},
+      {"time_high_us", {"sim/tune/objective.cc"}},
       // the path of a whole step is what its operators and these add up to
       {"critical_gaps_us", {"sim/html/run_page.cc"}},
   };
