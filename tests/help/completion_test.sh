@@ -56,7 +56,7 @@ expect weft run --set fused.or -- fused.order=
 expect weft run --set fused.order = '' --
 expect weft run --seed '' --
 expect weft run --set cluster.nodes = 4 c -- configs
-expect weft explain fused.s -- fused.sending_waves fused.staging fused.sent_by fused.slice_wgs fused.sending_cus
+expect weft explain fused.s -- fused.sending_waves fused.staging fused.sending_wgs fused.sent_by fused.slice_wgs fused.sending_cus
 expect weft list sc -- scenarios
 expect weft cache --policy cache_ri -- cache_rinse
 expect weft schema g -- gpu graph
