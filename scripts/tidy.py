@@ -94,6 +94,7 @@ NO_SCRATCH_IN = ["sim", "docs", "configs"]
 # A type at the left edge of a header, and its namespace.
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{")
 TYPE = re.compile(r"^(?:struct|class|enum class) (\w+)(?!\w*;)")
+ALIAS = re.compile(r"^(?:__extension__ )?using (\w+) =")
 # A constant at the left edge of a source file, or in a function there.
 CONSTANT = re.compile(r"^( *)(?:static )?constexpr [^=({]*?\b(k[A-Z]\w*)(?: =|\[|\{|$)")
 
@@ -214,7 +215,7 @@ class Tidy:
             if constant and constant[1]:
                 self.local.append((library, inside, constant[2], path, number))
                 continue
-            found = TYPE.match(line)
+            found = TYPE.match(line) or ALIAS.match(line)
             name = found[1] if found else constant[2] if constant else None
             first = self.own.setdefault((library, inside, name), path) if name else path
             if first != path:

@@ -168,6 +168,7 @@ class CollectiveFit {
                     lines_.size(), error.median * 100);
     FitRun run(lines_, fit_);
     std::vector<std::string> paths;
+    paths.reserve(unknowns_.size());
     for (const Unknown& unknown : unknowns_) paths.emplace_back(unknown.path);
     for (std::size_t i = 0; i < unknowns_.size(); ++i) {
       const Unknown& unknown = unknowns_[i];

@@ -25,8 +25,9 @@ RowTimes fit_row(const FitRun& run, const LineRefs& lines) {
                 [](const GpuSpec& gpu, const MeasuredLine& line) {
                   return measured_row_seconds(gpu.launch, gpu.launch.queue, *line.number("n"), 1);
                 });
-  return {
-      .clock_us = found.parameters[0], .gap_us = found.parameters[1], .found = std::move(found)};
+  const double clock_us = found.parameters[0];
+  const double gap_us = found.parameters[1];
+  return {.clock_us = clock_us, .gap_us = gap_us, .found = std::move(found)};
 }
 
 // From a sequence of kernels, each with a WG in every slot of the GPU.

@@ -299,6 +299,13 @@ std::vector<std::vector<Beside>> beside_runs(const Folded& timed,
     beside[one.transfer].push_back({first, last, slow.transfer});
   }
   for (const std::uint32_t run : transfers) beside[run] = largest_of(beside[run]);
+  for (std::size_t run = 0; run < beside.size(); ++run) {
+    const Duration start = timed.runs[run].start - SimTime{};
+    for (Beside& one : beside[run]) {
+      one.from = one.from - start;
+      one.until = one.until - start;
+    }
+  }
   return beside;
 }
 

@@ -8,10 +8,10 @@
 namespace weft {
 namespace {
 
-__extension__ using Wide = __int128;
+__extension__ using SignedWide = __int128;
 
 std::int64_t times(std::int64_t amount, std::int64_t numerator, std::int64_t denominator) {
-  return static_cast<std::int64_t>(static_cast<Wide>(amount) * numerator / denominator);
+  return static_cast<std::int64_t>(static_cast<SignedWide>(amount) * numerator / denominator);
 }
 
 // When something begins to be beside a run, or is no longer.
@@ -96,12 +96,16 @@ ExitUse at_pace(ExitUse exit, const Pace& pace) {
 }
 
 Pace::Pace(SimTime start, const std::vector<Beside>& beside) {
+  // Some are a bit faster beside others, whose waves come to lie otherwise; not all at once.
+  constexpr Slowdown kFastest = kAsAlone / 2;
   Change now{.alone = {}, .after = {}, .slowdown = kAsAlone};
+  Slowdown sum = kAsAlone;
   for (const Edge& edge : edges_after(start, beside)) {
     const Duration after = edge.at - start;
     now.alone += picoseconds(times((after - now.after).count(), kAsAlone, now.slowdown));
     now.after = after;
-    now.slowdown += edge.more;
+    sum += edge.more;
+    now.slowdown = std::max(sum, kFastest);
     if (!changes_.empty() && changes_.back().after == after) changes_.pop_back();
     changes_.push_back(now);
   }

@@ -39,7 +39,7 @@ bool ModelRun::slow_down(Timetable& timetable, Folding& folding, Mode mode,
   for (int trial = 0; trial < kMostTrials; ++trial) {
     const Folded timed = timetable.timed();
     const std::vector<Neighbours> neighbours = neighbours_in(timed, all.results, cluster_);
-    if (neighbours.empty()) return true;
+    if (neighbours.empty() && trial == 0) return true;
     add_slowdowns(neighbours, timetable, folding, mode, all, slowdowns);
     std::vector<std::vector<Beside>> now =
         beside_runs(timed, all.results, neighbours, slowdowns, cluster_);

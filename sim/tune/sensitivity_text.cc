@@ -61,7 +61,7 @@ std::string times_text(const Sensitivity& sensitivity) {
 
 // "[M] +- 3.0 %": with the spread that its fit says.
 std::string source_text(const MachineNumber& number) {
-  const std::string tag = tag_of(number.sureness);
+  std::string tag = tag_of(number.sureness);
   if (!number.spread) return tag;
   return fmt::format("{}{}+- {:.1f} %", tag, tag.empty() ? "" : " ", number.spread->relative * 100);
 }
