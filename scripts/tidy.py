@@ -215,16 +215,18 @@ class Tidy:
             if constant and constant[1]:
                 self.local.append((library, inside, constant[2], path, number))
                 continue
-            found = TYPE.match(line) or ALIAS.match(line)
+            alias = ALIAS.match(line)
+            found = TYPE.match(line) or alias
             name = found[1] if found else constant[2] if constant else None
-            first = self.own.setdefault((library, inside, name), path) if name else path
-            if first != path:
+            first, same = self.own.setdefault((library, inside, name), (path, line)) if name else (
+                path, None)
+            if first != path and not (alias and same == line):  # the same of the same is allowed
                 self.error(path, number, f"{name} is also a name of "
                                          f"{first.relative_to(self.root).as_posix()}; rename one")
 
     def check_shadows(self):
         for library, inside, name, path, number in self.local:
-            first = self.own.get((library, inside, name), path)
+            first, _ = self.own.get((library, inside, name), (path, None))
             if first != path:
                 self.error(path, number, f"{name} hides that of "
                                          f"{first.relative_to(self.root).as_posix()} where a unit "

@@ -83,6 +83,11 @@ class TidyTest(unittest.TestCase):
                          ["sim/core/b.cc:4: error: kLongest hides that of sim/core/a.cc where a "
                           "unit compiles both; rename one"])
         self.assertEqual(tidy({**first, "sim/files/b.cc": local}), [])
+        json = {"sim/core/a.cc": inside + "using Json = nlohmann::json;\n"}
+        self.assertEqual(tidy({**json, "sim/core/b.cc": json["sim/core/a.cc"]}), [])
+        self.assertEqual(tidy({**json, "sim/core/b.cc": inside + "using Json = int;\n"}),
+                         ["sim/core/b.cc:3: error: Json is also a name of sim/core/a.cc; rename "
+                          "one"])
         other = "namespace weft {\nnamespace field {\nconstexpr int kLongest = 4;\n}\n}\n"
         self.assertEqual(tidy({**first, "sim/core/b.cc": other}), [])
 
