@@ -280,6 +280,7 @@ std::vector<std::vector<Beside>> beside_runs(const Folded& timed,
                                              const Cluster& cluster) {
   std::vector<std::vector<Beside>> beside(timed.runs.size());
   std::vector<std::vector<std::uint32_t>> gpus;  // by piece
+  gpus.reserve(timed.pieces.size());
   for (const Piece& piece : timed.pieces) gpus.push_back(gpus_of(piece.graph()));
   std::set<std::uint32_t> transfers;
   for (const Neighbours& one : neighbours) {
