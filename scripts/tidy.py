@@ -217,9 +217,10 @@ class Tidy:
                 continue
             alias = ALIAS.match(line)
             found = TYPE.match(line) or alias
-            name = found[1] if found else constant[2] if constant else None
-            first, same = self.own.setdefault((library, inside, name), (path, line)) if name else (
-                path, None)
+            if not found and not constant:
+                continue
+            name = found[1] if found else constant[2]
+            first, same = self.own.setdefault((library, inside, name), (path, line))
             if first != path and not (alias and same == line):  # the same of the same is allowed
                 self.error(path, number, f"{name} is also a name of "
                                          f"{first.relative_to(self.root).as_posix()}; rename one")
