@@ -99,8 +99,7 @@ class PairGraph {
 // From when they end, together and each by itself.
 MutualSlowdown slowdown_from(const PairGraph::Ends& together, const PairGraph::Ends& alone);
 
-// By run of the timetable, what is beside it and when, from the run's start on: what lies beside
-// one another is moved together by all that goes more slowly before.
+// By run of the timetable, what is beside it and when.
 std::vector<std::vector<Beside>> beside_runs(const Folded& timed,
                                              const std::vector<RunResult>& pieces,
                                              const std::vector<Neighbours>& neighbours,

@@ -205,9 +205,8 @@ class FindNeighbours {
     const auto [known, added] = alike_.try_emplace(piece, piece);
     if (!added) return known->second;
     const ModelGraph& graph = timed_.pieces[piece].graph();
-    const bool alone = graph.ops.size() == 1;  // on whichever stream
-    const auto same = [alone](const ModelOp& a, const ModelOp& b) {
-      return (alone || a.stream == b.stream) && a.after == b.after && do_the_same(a, b);
+    const auto same = [](const ModelOp& a, const ModelOp& b) {
+      return a.after == b.after && do_the_same(a, b);
     };
     for (const auto& [other, first] : alike_) {
       const ModelGraph& of = timed_.pieces[other].graph();
@@ -244,7 +243,7 @@ class FindNeighbours {
 // What holds a transfer at one of its ends holds it at the other, too: at each moment the largest
 // counts.
 std::vector<Beside> largest_of(const std::vector<Beside>& all) {
-  std::vector<SimTime> edges;
+  std::vector<Duration> edges;
   for (const Beside& one : all) {
     edges.push_back(one.from);
     edges.push_back(one.until);
@@ -291,22 +290,15 @@ std::vector<std::vector<Beside>> beside_runs(const Folded& timed,
     SimTime last;
     for (std::size_t i = 0; i < one.computing.size(); ++i) {
       const PieceRun& run = timed.runs[one.computing[i]];
+      const SimTime until = end_on_gpus_of(run, gpus[run.piece], transfer, pieces, cluster);
       beside[one.computing[i]].push_back(
-          {transfer.start, end_on_gpus_of(run, gpus[run.piece], transfer, pieces, cluster),
-           slow.computing[i]});
+          {transfer.start - run.start, until - run.start, slow.computing[i]});
       first = std::min(first, run.start);
       last = later(last, end_of(run, pieces));
     }
-    beside[one.transfer].push_back({first, last, slow.transfer});
+    beside[one.transfer].push_back({first - transfer.start, last - transfer.start, slow.transfer});
   }
   for (const std::uint32_t run : transfers) beside[run] = largest_of(beside[run]);
-  for (std::size_t run = 0; run < beside.size(); ++run) {
-    const Duration start = timed.runs[run].start - SimTime{};
-    for (Beside& one : beside[run]) {
-      one.from = one.from - start;
-      one.until = one.until - start;
-    }
-  }
   return beside;
 }
 

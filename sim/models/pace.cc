@@ -16,15 +16,15 @@ std::int64_t times(std::int64_t amount, std::int64_t numerator, std::int64_t den
 
 // When something begins to be beside a run, or is no longer.
 struct Edge {
-  SimTime at;
+  Duration at;
   Slowdown more = 0;
 };
 
-std::vector<Edge> edges_after(SimTime start, const std::vector<Beside>& beside) {
+std::vector<Edge> edges_of(const std::vector<Beside>& beside) {
   std::vector<Edge> edges;
   for (const Beside& other : beside) {
-    if (other.until <= start || other.from >= other.until) continue;
-    edges.push_back({later(other.from, start), other.slowdown - kAsAlone});
+    if (other.until <= Duration{} || other.from >= other.until) continue;
+    edges.push_back({longer(other.from, Duration{}), other.slowdown - kAsAlone});
     edges.push_back({other.until, kAsAlone - other.slowdown});
   }
   std::stable_sort(edges.begin(), edges.end(),
@@ -95,18 +95,17 @@ ExitUse at_pace(ExitUse exit, const Pace& pace) {
   return exit;
 }
 
-Pace::Pace(SimTime start, const std::vector<Beside>& beside) {
+Pace::Pace(const std::vector<Beside>& beside) {
   // Some are a bit faster beside others, whose waves come to lie otherwise; not all at once.
   constexpr Slowdown kFastest = kAsAlone / 2;
   Change now{.alone = {}, .after = {}, .slowdown = kAsAlone};
   Slowdown sum = kAsAlone;
-  for (const Edge& edge : edges_after(start, beside)) {
-    const Duration after = edge.at - start;
-    now.alone += picoseconds(times((after - now.after).count(), kAsAlone, now.slowdown));
-    now.after = after;
+  for (const Edge& edge : edges_of(beside)) {
+    now.alone += picoseconds(times((edge.at - now.after).count(), kAsAlone, now.slowdown));
+    now.after = edge.at;
     sum += edge.more;
     now.slowdown = std::max(sum, kFastest);
-    if (!changes_.empty() && changes_.back().after == after) changes_.pop_back();
+    if (!changes_.empty() && changes_.back().after == now.after) changes_.pop_back();
     changes_.push_back(now);
   }
   if (!changes_.empty() && changes_.front().after > Duration{}) {

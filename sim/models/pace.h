@@ -14,10 +14,11 @@ namespace weft {
 using Slowdown = std::int64_t;
 constexpr Slowdown kAsAlone = Slowdown{1} << 20;
 
-// In [from, until) there is something beside a run.
+// In [from, until) after a run's start there is something beside it. Not absolute: runs that lie
+// beside one another are moved together by what goes more slowly before them.
 struct Beside {
-  SimTime from;
-  SimTime until;
+  Duration from;  // negative: since before it began
+  Duration until;
   Slowdown slowdown = kAsAlone;
   bool operator==(const Beside&) const = default;
 };
@@ -26,8 +27,8 @@ class Pace {
  public:
   Pace() = default;  // as alone
 
-  // Of a run that begins at `start`. Where several things lie beside it, what each adds is summed.
-  Pace(SimTime start, const std::vector<Beside>& beside);
+  // Where several things lie beside a run, what each adds is summed.
+  explicit Pace(const std::vector<Beside>& beside);
 
   [[nodiscard]] bool is_as_alone() const { return changes_.empty(); }
 

@@ -201,7 +201,7 @@ void Timetable::add_run(std::uint32_t run, const std::vector<RunResult>& results
   }
   std::sort(piece.releases.begin(), piece.releases.end());
   starts_[run] = start;
-  paces_[run] = Pace(SimTime{}, beside_[run]);
+  paces_[run] = Pace(beside_[run]);
   if (!roughly_) piece_of_[run] = add(std::move(piece));
 }
 

@@ -12,7 +12,7 @@ SimTime at(std::int64_t us) { return SimTime{} + microseconds(us); }
 
 // Twice as long beside another, from 10 us to 30 us: 10 us, then 20 us for 10 us, then as alone.
 TEST(Pace, is_that_of_what_lies_beside_a_run_at_the_time) {
-  const Pace pace(at(100), {{at(110), at(130), 2 * kAsAlone}});
+  const Pace pace({{microseconds(10), microseconds(30), 2 * kAsAlone}});
   EXPECT_EQ(pace.after(microseconds(10)), microseconds(10));
   EXPECT_EQ(pace.after(microseconds(15)), microseconds(20));
   EXPECT_EQ(pace.after(microseconds(20)), microseconds(30));
@@ -22,14 +22,14 @@ TEST(Pace, is_that_of_what_lies_beside_a_run_at_the_time) {
 // Half as long again for each: twice as long beside both.
 TEST(Pace, adds_what_several_cost) {
   const Slowdown half = kAsAlone + kAsAlone / 2;
-  const Pace pace(at(0), {{at(0), at(30), half}, {at(0), at(90), half}});
+  const Pace pace({{Duration{}, microseconds(30), half}, {Duration{}, microseconds(90), half}});
   EXPECT_EQ(pace.after(microseconds(15)), microseconds(30));
   EXPECT_EQ(pace.after(microseconds(55)), microseconds(90));
   EXPECT_EQ(pace.after(microseconds(60)), microseconds(95));
 }
 
 TEST(Pace, what_has_ended_before_a_run_begins_costs_nothing) {
-  const Pace pace(at(100), {{at(0), at(100), 2 * kAsAlone}});
+  const Pace pace({{Duration{} - microseconds(100), Duration{}, 2 * kAsAlone}});
   EXPECT_TRUE(pace.is_as_alone());
   EXPECT_EQ(pace.after(microseconds(7)), microseconds(7));
 }
@@ -56,7 +56,7 @@ TEST(Pace, times_add_up_at_it) {
   exit.critical = {microseconds(29)};
   exit.path_gaps = microseconds(1);
   alone.exits = {exit};
-  const Pace pace(at(0), {{at(0), at(500), kAsAlone + kAsAlone / 2}});
+  const Pace pace({{Duration{}, microseconds(500), kAsAlone + kAsAlone / 2}});
   const RunResult slowed = at_pace(alone, pace);
   EXPECT_EQ(slowed.time, microseconds(90));
   EXPECT_EQ(slowed.gpus[1].end, at(90));
