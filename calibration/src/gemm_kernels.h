@@ -226,14 +226,30 @@ static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
 
 // All-gather + GEMM: each GPU has `rows` rows of A, and computes C of the rows of all.
 
-constexpr int gather_rows = 8;   // of A, that a WG sends at a time; tile_m rows share a flag
-constexpr int gather_loads = 4;  // of 16 bytes, in flight in a thread that sends
+// WGs that send begin together, so their chunks end together, and the link has nothing to carry
+// until all are fenced: 2 us a chunk on an H100, which large ones hide. But peers wait for the
+// first rows; tile_m rows share a flag.
+constexpr int least_gather_rows = 8;           // of A, that a WG sends at a time
+constexpr int most_gather_rows = tile_m / 2;   // so that two WGs at least bring a tile's rows
+constexpr int gather_chunks = 16;              // of a shard, at least: a WG's turn for each
+constexpr int most_gather_bytes = 512 * 1024;  // of a chunk
+constexpr int gather_loads = 4;                // of 16 bytes, in flight in a thread that sends
+
+inline int gather_rows_of(int rows, int k) {
+  int at_once = least_gather_rows;
+  while (2 * at_once <= most_gather_rows && 2 * at_once * gather_chunks <= rows &&
+         2 * at_once * k * static_cast<int>(sizeof(bf16_bits)) <= most_gather_bytes) {
+    at_once *= 2;
+  }
+  return at_once;
+}
 
 struct Gathering {
   int gpus;
   int me;
   int rows;
   int senders;                 // WGs that send A before they multiply
+  int rows_at_once;            // that one of them sends before it says so
   Matrix shard;                // my rows
   Matrix rows_of_all;          // [source][row][k]; my own stay in the shard
   PerGpu<bf16_bits> gathered;  // that, at each GPU
@@ -267,20 +283,21 @@ __device__ inline void send_words(const uint4* from, uint4* to, int words) {
 __device__ inline void send_shard(const Gathering& gathering, int k) {
   const int others = gathering.gpus - 1;
   const int groups = gathering.rows / tile_m;
-  const int chunks = gathering.rows / gather_rows * others;
+  const int at_once = gathering.rows_at_once;
+  const int chunks = gathering.rows / at_once * others;
   for (int chunk = static_cast<int>(blockIdx.x); chunk < chunks; chunk += gathering.senders) {
     const int to = (gathering.me + 1 + chunk % others) % gathering.gpus;
-    const int row = chunk / others * gather_rows;
+    const int row = chunk / others * at_once;
     const auto width = static_cast<std::size_t>(k);
     const bf16_bits* from = gathering.shard.at + static_cast<std::size_t>(row) * width;
     bf16_bits* target = gathering.gathered.at[to] +
                         static_cast<std::size_t>(gathering.me * gathering.rows + row) * width;
     send_words(reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(target),
-               gather_rows * k / 8);
+               at_once * k / 8);
     __syncthreads();
     if (threadIdx.x == 0) {
       const int group = row / tile_m;
-      arrive(gathering.counters + to * groups + group, tile_m / gather_rows,
+      arrive(gathering.counters + to * groups + group, static_cast<unsigned>(tile_m / at_once),
              gathering.flags.at[to] + gathering.me * groups + group, gathering.run);
     }
   }

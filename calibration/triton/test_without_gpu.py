@@ -112,9 +112,9 @@ class Kernels(unittest.TestCase):
             shards = [self.numbers(rows, k) for _ in range(ranks)]
             b = [self.numbers(n, k) for _ in range(ranks)]
             down, across = rows // BM, n // BN
-            for flag_rows, senders, shared, head in (
-                    (16, 1, False, across), (32, 2, False, across), (16, 1, True, 0),
-                    (16, 2, True, 2), (32, 1, True, across)):
+            for flag_rows, at_once, senders, shared, head in (
+                    (16, 8, 1, False, across), (32, 16, 2, False, across), (16, 8, 1, True, 0),
+                    (16, 16, 2, True, 2), (32, 8, 1, True, across)):
                 contexts, _, data = self.ranks(ranks, (ranks * rows, k), ranks * rows)
                 c = [stand_in.allocate(np.full((ranks * rows, n), np.nan, np.float32))
                      for _ in range(ranks)]
@@ -126,7 +126,8 @@ class Kernels(unittest.TestCase):
                      "shard": stand_in.allocate(shards[r])[0], "c": c[r][0],
                      "context": contexts[r], "counters": self.counters(ranks * rows),
                      "queue": self.counters(2), "run": 5, "rows": rows, "N": n, "K": k,
-                     "flag_rows": flag_rows, "senders": senders, "SR": 8, "SK": 8,
+                     "flag_rows": flag_rows, "senders": senders, "at_once": at_once, "SR": 8,
+                     "SK": 8,
                      "SENDS": True, "SHARED": shared, "head": head * down,
                      "DESCRIPTORS": descriptors, **TILE} for r in range(ranks)])
                 for me in range(ranks):

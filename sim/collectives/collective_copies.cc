@@ -10,6 +10,11 @@
 namespace weft {
 namespace {
 
+// Of the time between two looks, in the mean, what has passed when the copy's turn is seen.
+Duration seen_after(Duration poll, const CopyTurn& turn) {
+  return picoseconds(poll.count() * (turn.index % turn.of + 1) / (turn.of + 1));
+}
+
 // An engine streams: the model cuts a copy into at most this many parts, of at least this many
 // bytes, so that its read and the transfer over the link overlap almost fully.
 constexpr std::int64_t kMostCopyParts = 64;
@@ -160,7 +165,10 @@ KernelId add_copy(TaskGraph& graph, const Cluster& cluster, const CopyCall& call
   further.memory_alone = transfer_time(further.traffic, dma.rate);
   Work first = further;
   // Whoever is behind a copy begins once its end was seen, which is a part of `next`.
-  first.fixed = call.queued ? longer(dma.next, dma.signal) - dma.signal : dma.schedule;
+  const Duration looked = seen_after(dma.poll, call.turn);
+  const Duration mean = seen_after(dma.poll, {});
+  first.fixed = call.queued ? longer(dma.next, dma.signal) - dma.signal
+                            : longer(dma.schedule + looked, mean) - mean;
   const CollectiveRun::WorkKind kinds[] = {{.work = graph.add_work(first), .bytes = part},
                                            {.work = graph.add_work(further), .bytes = part}};
   Kernel kernel{.gpu = GpuId(call.from), .op = call.operator_id, .role = KernelRole::collective};
@@ -169,7 +177,7 @@ KernelId add_copy(TaskGraph& graph, const Cluster& cluster, const CopyCall& call
   kernel.work_list = WorkList::static_list;
   kernel.max_grid = 1;
   kernel.launch = call.queued ? Duration{} : call.launch;
-  kernel.flag = dma.signal;
+  kernel.flag = call.crowded ? dma.signal + looked : dma.signal;
   kernel.finish = graph.add_latch(static_cast<std::uint32_t>(round_up(size, part)));
   for (std::int64_t at = 0; at < size; at += part) {
     const std::int64_t here = std::min(part, size - at);

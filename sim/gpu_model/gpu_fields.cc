@@ -125,6 +125,11 @@ static void fields(Fields& map, DmaSpec& dma) {
           {.help = "from a command's arrival at an engine to its first byte"});
   map.add("next", dma.next, {.help = "the same for a command that was queued after another"});
   map.add("signal", dma.signal, {.help = "from the last byte to the waiter seeing it"});
+  map.add("poll", dma.poll,
+          {.help = "the range around schedule in which a command behind a kernel begins, as its "
+                   "engine looks so often whether the kernel has ended: each GPU's another part of "
+                   "it, where they begin together",
+           .fallback = nanoseconds(0)});
 }
 
 static void fields(Fields& map, PeerStoreSpec& store) {
@@ -148,6 +153,11 @@ static void fields(Fields& map, PeerStoreSpec& store) {
   map.add("fence_gap", store.fence_gap,
           {.help = "least time between the ends of two CUs' fences", .fallback = nanoseconds(0)});
   map.add("flag", store.flag, {.help = "from a flag's arrival to the waiter seeing it"});
+  map.add(
+      "swap", store.swap,
+      {.help = "how much longer a kernel takes that is a barrier between GPUs, as it puts flags "
+               "and takes them by compare-and-swap: until the values are back",
+       .fallback = nanoseconds(0)});
 }
 
 static void fields(Fields& map, Fp32SumsSpec& sums) {

@@ -78,6 +78,7 @@ struct DmaSpec {
   Duration schedule;  // from the command's arrival at an engine to its first byte
   Duration next;      // the same for a command that was queued after another one
   Duration signal;    // from the last byte to the waiter seeing it
+  Duration poll;      // between two looks of an engine at what its command waits for
 };
 
 // Release fences of the WGs of a CU: each waits for its own stores; or the CU has one in progress,
@@ -93,6 +94,7 @@ struct PeerStoreSpec {
   Fences fences = Fences::independent;
   Duration fence_gap;  // one_a_cu: between the ends of two CUs' fences
   Duration flag;       // from the flag's arrival to the waiter seeing it (polling)
+  Duration swap;       // a flag that is put by compare-and-swap: until the old value is back
 };
 
 constexpr std::int64_t kLoadBytes = 16;  // one load of one thread

@@ -66,6 +66,9 @@ class OwnKernels {
     if (row.what == OwnOperator::gemm || row.what == OwnOperator::triton_gemm) gemm();
     if (row.what == OwnOperator::gemm) hip_gemm();
     if (row.what == OwnOperator::triton_gemm) triton_gemm(row);
+    if (row.bulk == std::string_view("torch.ag_gemm.bulk")) {
+      set_piece(row.what == OwnOperator::gemm ? 8 : 16);
+    }
     return made_;
   }
 
@@ -73,8 +76,19 @@ class OwnKernels {
   std::int64_t needed(const char* name) {
     return std::max<std::int64_t>(1, line_.needed(name, problems_).value_or(1));
   }
-  void set(const char* key, std::int64_t value) {
-    made_.sets.push_back(fmt::format("{}={}", key, value));
+  void set(const char* key, std::int64_t value, const char* unit = "") {
+    made_.sets.push_back(fmt::format("{}={}{}", key, value, unit));
+  }
+
+  // Of all-gather + GEMM: rows in powers of two, of which two at least are a row of tiles and 16 a
+  // shard, of at most 512 KiB (calibration/src/gemm_kernels.h, gather_rows_of; weft_triton, its
+  // sent_at_once).
+  void set_piece(std::int64_t least) {
+    const std::int64_t shard = needed("m") / needed("gpus");
+    const std::int64_t row = 2 * needed("k");
+    std::int64_t rows = least;
+    while (2 * rows <= 64 && 32 * rows <= shard && 2 * rows * row <= 512 * 1024) rows *= 2;
+    set("fused.piece", rows * row, " B");
   }
 
   void embedding() {

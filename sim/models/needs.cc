@@ -128,7 +128,8 @@ CollectiveCounts count_consumer(const Grid& grid, const FusedOptions& fused, boo
   const double gpus = grid.gpus;
   const double pairs = copied ? gpus : gpus * (gpus - 1);
   const std::int64_t units = std::max<std::int64_t>(1, std::int64_t{fused.slice_wgs} / grid.unit);
-  const std::int64_t all = grid.units() / units * input_pieces(units * grid.input_bytes);
+  const std::int64_t all =
+      grid.units() / units * round_up(units * grid.input_bytes, fused.piece.count());
   const auto pieces = static_cast<double>(all);
   return {.items = gpus * gpus * grid.per_peer + pairs * pieces,
           .sends = 2 * pairs * pieces,
@@ -149,7 +150,7 @@ CollectiveCounts count_chunks(const Grid& grid, const CommunicationShape& shape,
 
 // Fused, each tile, its rows for each peer, or from each in pieces, and their flags; else it is not
 // overlapped.
-CollectiveCounts count_scattered(const Grid& grid, const Groups& place, Mode mode) {
+CollectiveCounts count_scattered(const Grid& grid, const Groups& place, Mode mode, Bytes piece) {
   CollectiveCounts counts;
   if (!is_fused(mode)) return counts;
   const ScatteredTiles& tiles = *grid.scattered;
@@ -159,7 +160,7 @@ CollectiveCounts count_scattered(const Grid& grid, const Groups& place, Mode mod
       counts.items += tiles.columns;
       for (const std::int64_t rows : row) {
         if (rows == 0) continue;
-        const auto sends = static_cast<double>(comes ? round_up(rows, tiles.rows_of_a_piece())
+        const auto sends = static_cast<double>(comes ? round_up(rows, tiles.rows_of_a_piece(piece))
                                                      : std::int64_t{tiles.columns});
         counts.items += sends;  // where others than the tiles' WGs send
         counts.sends += 2 * sends;
@@ -203,7 +204,7 @@ CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, con
                          .grid;
   const OverlapOptions options =
       with_whole_slices(overlap_options(how.scenario), grid, fusion.travels);
-  if (grid.scattered) return count_scattered(grid, place, how.mode);
+  if (grid.scattered) return count_scattered(grid, place, how.mode, options.fused.piece);
   const bool suited = suits(graph, fusion, how.cluster, how.mode);
   if (how.mode == Mode::pipelined && suited) return count_peers(grid, call, place, how);
   if (!is_fused(how.mode) || !suited) {

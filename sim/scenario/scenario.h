@@ -294,6 +294,7 @@ struct FusedOptions {
   double rate_while_sending = 1;       // of a CU whose wave stores into a peer, of its own
   int own_first = 0;                   // WGs of own input before those of all in turn; 0: all
   int sending_wgs = 0;                 // that send all input before they compute; 0: all in turn
+  Bytes piece = bytes(64 * 1024);      // of input, that a WG sends before it fences
   int extra_registers_per_thread = 0;  // what in-kernel communication costs
   FusedRegisters registers = FusedRegisters::automatic;
   int max_wgs_per_cu = 0;  // 0: as many as fit

@@ -210,6 +210,12 @@ void input_options(Fields map, FusedOptions& fused) {
            .fallback = 0,
            .means = "optional",
            .quiet = true});
+  map.add("piece", fused.piece,
+          {.help = "most bytes of input that a WG sends to a peer before it fences: larger ones "
+                   "leave the link idle less often, and the first rows come later",
+           .range = {{bytes(1024), bytes(16 * 1024 * 1024)}},
+           .fallback = bytes(64 * 1024),
+           .quiet = true});
 }
 
 void fused_options(Fields& map, FusedOptions& fused, const Workload& workload) {

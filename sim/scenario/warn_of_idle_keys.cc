@@ -57,6 +57,9 @@ void input_is_multiplied(const Check& check) {
   if (fused.own_first != 0 && !fuses(check.scenario)) {
     warn_of_modes(check, "fused.own_first", kNoFused);
   }
+  if (fused.piece != FusedOptions{}.piece && !fuses(check.scenario)) {
+    warn_of_modes(check, "fused.piece", kNoFused);
+  }
   if (fused.sending_wgs == 0) return;
   if (!check.has(Mode::fused) || fused.sent_by == SentBy::wave) {
     warn_of_modes(check, "fused.sending_wgs",

@@ -18,7 +18,7 @@ std::vector<KernelId> add_barrier(TaskGraph& graph, const Overlap& overlap, cons
     kernel.wg = footprint(gpu.wave_size, kRegisters, bytes(0), gpu.wave_size);
     kernel.launch = launch_gap(gpu.launch, overlap.options.launch);
     kernel.fenced = true;
-    kernel.flag = gpu.peer_store.flag;
+    kernel.flag = gpu.peer_store.flag + gpu.peer_store.swap;
     kernel.finish = told[r];
     const LatchId out = graph.add_latch(1);
     for (std::uint32_t step = 1; step < ranks; ++step) {

@@ -74,6 +74,7 @@ KernelId BroughtInput::add_flag(std::uint32_t gpu, LatchId there, KernelId copy)
 KernelId BroughtInput::bring(const Team& team, const Part& part, std::vector<KernelId> after,
                              Here& here) {
   const std::uint32_t slices = std::min(slices_of_a_copy(), slices_ - part.first);
+  const auto ranks = static_cast<std::uint32_t>(team.gpus.size());
   const KernelId copy =
       add_copy(graph_, overlap_.cluster,
                {.from = team.gpus[part.from],
@@ -82,7 +83,8 @@ KernelId BroughtInput::bring(const Team& team, const Part& part, std::vector<Ker
                 .operator_id = copying_,
                 .launch = launch_gap(overlap_.cluster.spec.gpu.launch, overlap_.options.launch),
                 .after = std::move(after),
-                .queued = part.queued});
+                .queued = part.queued,
+                .turn = {.index = pushed_ ? part.from : part.to, .of = ranks}});
   const LatchId there = graph_.add_latch(1);
   for (std::uint32_t s = part.first; s < part.first + slices; ++s) {
     here[part.to][std::size_t{part.from} * slices_ + s] = there;

@@ -18,6 +18,7 @@
 
 #include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
+#include "sim/core/round_up.h"
 #include "sim/workloads/brought_input.h"
 #include "sim/workloads/consumer_order.h"
 #include "sim/workloads/fused_kernel.h"
@@ -32,7 +33,7 @@ class FusedConsumer : public FusedLowering {
         units_(units_of_slice(overlap)),
         slices_(grid_.units() / units_),
         slice_bytes_(units_ * grid_.input_bytes),
-        pieces_(input_pieces(slice_bytes_)),
+        pieces_(round_up(slice_bytes_, options_.fused.piece.count())),
         stays_in_cache_(stays_in_cache(overlap)),
         copied_(senders != Senders::copy_engines && goes_through_switch(overlap)) {
     SIM_ASSERT(slices_ * units_ == grid_.units());
@@ -122,8 +123,8 @@ class FusedConsumer : public FusedLowering {
   void add_sending(std::uint32_t g, const ConsumerItem& item) {
     const std::uint32_t to = item.peer;
     const auto slice = static_cast<std::uint32_t>(item.index / pieces_);
-    const std::int64_t size =
-        std::min(kInputPiece, slice_bytes_ - item.index % pieces_ * kInputPiece);
+    const std::int64_t piece = options_.fused.piece.count();
+    const std::int64_t size = std::min(piece, slice_bytes_ - item.index % pieces_ * piece);
     const LatchId out =
         copied_ ? sends_.multicast(graph_, gpu(g), group_, size, told_[g * slices_ + slice])
                 : sends_.send_to_all(graph_, gpu(g), {{{gpu(to), here(to, g, slice)}, size}});

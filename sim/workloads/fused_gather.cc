@@ -24,7 +24,8 @@ class FusedGather : public FusedLowering {
  public:
   FusedGather(TaskGraph& graph, const Overlap& overlap, Senders senders)
       : FusedLowering(graph, overlap, senders, overlap.collective + "_" + overlap.grid.name),
-        tiles_(*overlap.grid.scattered) {}
+        tiles_(*overlap.grid.scattered),
+        rows_of_a_piece_(tiles_.rows_of_a_piece(overlap.options.fused.piece)) {}
 
  private:
   void lower_team() override {
@@ -44,7 +45,7 @@ class FusedGather : public FusedLowering {
   [[nodiscard]] std::int64_t pieces_for(std::uint32_t g, const ScatteredTiles::Row& row) const {
     std::int64_t pieces = 0;
     for (std::uint32_t from = 0; from < grid_.gpus; ++from) {
-      if (from != g) pieces += round_up(row[from], tiles_.rows_of_a_piece());
+      if (from != g) pieces += round_up(row[from], rows_of_a_piece_);
     }
     return pieces;
   }
@@ -67,8 +68,8 @@ class FusedGather : public FusedLowering {
       const std::uint32_t to = (g + p) % grid_.gpus;
       for (std::size_t row = 0; row < tiles_.rows[to].size(); ++row) {
         const std::int64_t rows = tiles_.rows[to][row][g];
-        for (std::int64_t at = 0; at < rows; at += tiles_.rows_of_a_piece()) {
-          steps.push_back({true, to, std::min(rows - at, tiles_.rows_of_a_piece()), row});
+        for (std::int64_t at = 0; at < rows; at += rows_of_a_piece_) {
+          steps.push_back({true, to, std::min(rows - at, rows_of_a_piece_), row});
         }
       }
     }
@@ -132,17 +133,18 @@ class FusedGather : public FusedLowering {
     const std::int64_t size = step.rows * tiles_.input_row;
     const LatchId out =
         sends_.send_to_all(graph_, gpu(g), {{{to, here_[step.to][step.row]}, size}});
-    const std::int64_t all = tiles_.rows_of_a_piece();
-    const std::int64_t written = sends_.same_node(gpu(g), to) ? 0 : all * tiles_.input_row;
-    const Work piece =
-        copy_work(overlap_.cluster.spec.gpu, grid_.wg, all * tiles_.input_made_from, written);
+    const std::int64_t written =
+        sends_.same_node(gpu(g), to) ? 0 : rows_of_a_piece_ * tiles_.input_row;
+    const Work piece = copy_work(overlap_.cluster.spec.gpu, grid_.wg,
+                                 rows_of_a_piece_ * tiles_.input_made_from, written);
     graph_.items.add({.counts_down = out,
                       .waits_for = LatchId::none(),
                       .work = graph_.add_work(piece) & 0xFFU,
-                      .scale = part_of_item(step.rows, all) & 0xFFFFFFU});
+                      .scale = part_of_item(step.rows, rows_of_a_piece_) & 0xFFFFFFU});
   }
 
   const ScatteredTiles& tiles_;
+  std::int64_t rows_of_a_piece_;
   bool at_once_ = false;
   std::vector<std::vector<LatchId>> here_;  // by rank and row of tiles: all its tokens are there
 };

@@ -146,10 +146,10 @@ std::uint32_t FusedSends::sending_cus() const {
   }
   const std::optional<FabricSpec>& fabric = cluster_.spec.scale_up;
   if (!fabric) return static_cast<std::uint32_t>(round_up(gpu.cus, 8));
-  const Duration one = reading(kInputPiece).memory_alone +
-                       transfer_time(bytes(kInputPiece), sending_rate()) +
+  const Bytes piece = options_.fused.piece;
+  const Duration one = reading(piece.count()).memory_alone + transfer_time(piece, sending_rate()) +
                        fence_time(gpu.peer_store, fabric->link.latency);
-  const Duration by_links = transfer_time(bytes(kInputPiece), leaving_rate());
+  const Duration by_links = transfer_time(piece, leaving_rate());
   const std::int64_t wgs = round_up(one.count(), std::max<std::int64_t>(1, by_links.count()));
   const int on_cu = resident(gpu, grid_.wg, fused_version(options_.fused));
   const std::int64_t cus = round_up(wgs, std::max(1, on_cu));

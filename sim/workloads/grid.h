@@ -16,12 +16,6 @@
 
 namespace weft {
 
-// When fused, input travels in messages of at most this size: storing more would delay the WG.
-constexpr std::int64_t kInputPiece = 64 * 1024;
-constexpr std::int64_t input_pieces(std::int64_t size) {
-  return (size + kInputPiece - 1) / kInputPiece;
-}
-
 // Tiles whose rows belong to several peers: of experts, to which tokens come from everywhere.
 struct ScatteredTiles {
   // Of tiles: rows of C, by the rank that they go to; or of A, by the rank that they come from.
@@ -34,8 +28,9 @@ struct ScatteredTiles {
   std::int64_t element_bytes = 0;
   std::int64_t input_row = 0;        // bytes of a row of A on its way ...
   std::int64_t input_made_from = 0;  // ... and where it comes from
-  [[nodiscard]] std::int64_t rows_of_a_piece() const {
-    return std::max<std::int64_t>(1, kInputPiece / input_row);
+  // Of so many bytes, when fused.
+  [[nodiscard]] std::int64_t rows_of_a_piece(Bytes piece) const {
+    return std::max<std::int64_t>(1, piece.count() / input_row);
   }
   // Of a row of C, in this column of tiles.
   [[nodiscard]] std::int64_t bytes_of_column(std::uint32_t column) const {

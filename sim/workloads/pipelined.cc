@@ -12,6 +12,7 @@
 //
 // The barriers of a stream are between that stream of all ranks. A copy is started by the GPU that
 // fetches; here it is an engine of the other GPU that carries it, as equally many do either way.
+// While stream 1's copy is in progress, stream 0's waits for the engine.
 
 #include <algorithm>
 #include <array>
@@ -167,7 +168,9 @@ class Pipelined {
                      .size = overlap_.from_each,
                      .operator_id = copies_[step],
                      .launch = launch_,
-                     .after = {last}});
+                     .after = {last},
+                     .turn = {.index = rank + step, .of = ranks()},
+                     .crowded = step % 2 == 1 && step + 1 < ranks()});
   }
 
   TaskGraph& graph_;

@@ -297,7 +297,7 @@ class RandomScenario {
     if (chance(30)) text += ", max_wgs_per_cu: " + number(1, 4);
     if (may_send_by_wave_ && by_wave_) text += ", sent_by: wave";
     if (may_send_by_wave_ && results.of_input && chance(30)) {
-      text += ", sending_wgs: " + number(1, 40);
+      text += ", sending_wgs: " + number(1, 40) + ", piece: " + number(4, 512) + " KiB";
     }
     if (may_use_switch_ && switch_adds_ && (reduces_ || gathers_)) text += ", in_switch: true";
     return text + "}\n";

@@ -115,6 +115,17 @@ TEST(RecordedSteps, with_the_hosts_time) {
   }
 }
 
+// Two steps each of training programs of other kinds (calibration/pytorch/steps.py --profile, two
+// H100, 2026-11-28): FSDP2 of four layers of Llama 3 8B, 4,096 tokens a GPU, parameters gathered
+// twice; two layers of eight experts unevenly used, 2,048 tokens; a recommendation model of eight
+// tables, 8,192 samples, whose host is late for a tenth of the step. Not fitted.
+TEST(RecordedSteps, sharded_parameters_uneven_experts_and_recommendation) {
+  for (const char* trace : {"h100-x2-fsdp", "h100-x2-experts", "h100-x2-dlrm"}) {
+    const Replayed steps = replayed(trace, "host: drop");
+    EXPECT_NEAR(steps.us / steps.recorded_us, 1, 0.03) << trace;
+  }
+}
+
 // Pairs of these steps whose sizes were measured by themselves (h100-x2-torch.jsonl): in bulk, and
 // fused in Triton. Kernels have their recorded times; nothing is fitted.
 TEST(RecordedSteps, pairs_take_fused_what_was_measured) {

@@ -87,6 +87,7 @@ void all_gather_gemm(const Ranks& ranks, const GemmShape& shape, int senders, co
       .me = ranks.me,
       .rows = rows,
       .senders = std::min(senders, of.wgs),
+      .rows_at_once = calibration::gather_rows_of(rows, shape.k),
       .shard = product.a,
       .rows_of_all = calibration::matrix_of(data.at[ranks.me], shape.m, shape.k),
       .gathered = data,

@@ -7,10 +7,10 @@ from .tiles import multiply, offsets, place
 
 
 @triton.jit
-def send_rows(shard, context, counters, run, rows, K, flag_rows, senders, SHARED: tl.constexpr,
-              SR: tl.constexpr, SK: tl.constexpr):
-    """`senders` programs store the shard to all other ranks, SR rows at a time, in order, each to
-    all in turn; `flag_rows` rows share a flag at their destination. SHARED: here too."""
+def send_rows(shard, context, counters, run, rows, K, flag_rows, senders, at_once,
+              SHARED: tl.constexpr, SR: tl.constexpr, SK: tl.constexpr):
+    """`senders` programs store the shard to all other ranks, `at_once` rows at a time, in order,
+    each to all in turn; `flag_rows` rows share a flag at their destination. SHARED: here too."""
     me = my_rank(context)
     ranks = rank_count(context)
     groups = rows // flag_rows
@@ -18,15 +18,16 @@ def send_rows(shard, context, counters, run, rows, K, flag_rows, senders, SHARED
         count = ranks
     else:
         count = ranks - 1
-    for chunk in range(tl.program_id(0), rows // SR * count, senders):
+    for chunk in range(tl.program_id(0), rows // at_once * count, senders):
         to = (me + 1 + chunk % count) % ranks
-        row = chunk // count * SR
+        first = chunk // count * at_once
         target = peer_pointer(context, to, tl.bfloat16)
-        for k in range(0, K, SK):
-            words = tl.load(shard + offsets(row, k, K, SR, SK))
-            put(target + offsets(me * rows + row, k, K, SR, SK), words)
-        group = row // flag_rows
-        arrive(counters + to * groups + group, flag_rows // SR,
+        for row in range(first, first + at_once, SR):
+            for k in range(0, K, SK):
+                words = tl.load(shard + offsets(row, k, K, SR, SK))
+                put(target + offsets(me * rows + row, k, K, SR, SK), words)
+        group = first // flag_rows
+        arrive(counters + to * groups + group, flag_rows // at_once,
                flag_pointer(context, to) + me * groups + group, run)
 
 
@@ -59,9 +60,9 @@ def wait_for_rows(flags, source, tile_row, rows, flag_rows, run, BM: tl.constexp
         wait(flags + source * (rows // flag_rows) + group, run)
 
 
-@triton.jit(do_not_specialize=["run", "head"])
+@triton.jit(do_not_specialize=["run", "head", "at_once"])
 def all_gather_gemm(a_own, a_all, b, shard, c, context, counters, queue, run, rows, N, K,
-                    flag_rows, senders, head, BM: tl.constexpr, BN: tl.constexpr,
+                    flag_rows, senders, at_once, head, BM: tl.constexpr, BN: tl.constexpr,
                     BK: tl.constexpr, GROUP: tl.constexpr, SR: tl.constexpr, SK: tl.constexpr,
                     SENDS: tl.constexpr, SHARED: tl.constexpr, DESCRIPTORS: tl.constexpr):
     """Persistent. Data: A of all, [source][row][K].
@@ -80,7 +81,8 @@ def all_gather_gemm(a_own, a_all, b, shard, c, context, counters, queue, run, ro
     """
     if SENDS:
         if tl.program_id(0) < senders:
-            send_rows(shard, context, counters, run, rows, K, flag_rows, senders, SHARED, SR, SK)
+            send_rows(shard, context, counters, run, rows, K, flag_rows, senders, at_once, SHARED,
+                      SR, SK)
     me = my_rank(context)
     ranks = rank_count(context)
     flags = flag_pointer(context, me)

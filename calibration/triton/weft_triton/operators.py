@@ -49,6 +49,8 @@ NAMED = {
 }
 
 SENDERS = 16           # programs of all_gather_gemm that send
+LEAST_SENT = 16        # rows that one of them sends at a time
+MOST_SENT = 512 << 10  # bytes
 ENGINE_CHUNKS = 4      # copies of a shard to each rank by copy engines
 
 _units = {}
@@ -135,7 +137,8 @@ _engines = {}
 
 def send_by_engine(shard, run, rows, flag_rows, together):
     """Copies on a stream of their own, chunk by chunk to each rank in turn, each followed by its
-    flag: no SM has to be free for them, as all hold programs that wait."""
+    flag: no SM has to be free for them, as all hold programs that wait. The rank before this one
+    is first, as its tiles need this one's rows first."""
     from torch.distributed._symmetric_memory import _SymmetricMemory
     device = shard.device
     if device not in _engines:
@@ -146,7 +149,7 @@ def send_by_engine(shard, run, rows, flag_rows, together):
         for group in range(groups):
             part = slice(group * flag_rows, (group + 1) * flag_rows)
             for step in range(1, run.count + together):
-                to = (run.me + step) % run.count
+                to = (run.me - step) % run.count
                 run.data_of(to, (run.count * rows, shard.shape[1]), shard.dtype)[
                     run.me * rows + part.start:run.me * rows + part.stop].copy_(shard[part])
                 _SymmetricMemory.stream_write_value32(run.flags_of(to), run.me * groups + group,
@@ -160,6 +163,18 @@ def rows_of_a_copy(rows, bm):
     while rows % size:
         size -= bm
     return size
+
+
+def sent_at_once(rows, k, flag_rows):
+    """Rows that a program sends before it says so. All begin together, so their chunks end
+    together, and the link has nothing to carry until all are fenced: 4 us a chunk on an H100, which
+    large ones hide. But peers wait for the first rows: a shard is 16 chunks at least, and two
+    programs at least bring what shares a flag."""
+    at_once = LEAST_SENT
+    while (4 * at_once <= flag_rows and 2 * at_once * SENDERS <= rows
+           and 2 * at_once * k * 2 <= MOST_SENT):
+        at_once *= 2
+    return at_once
 
 
 def head_of(plan):
@@ -185,7 +200,8 @@ def all_gather_gemm(shard, b, group, by="kernel", config=None):
     kernel_all_gather_gemm.all_gather_gemm[(plan.programs,)](
         as_operand(shard, plan.config, plan.config.bm), *operands(gathered, b, plan.config), shard,
         c, context_of(run), run.counters[2:], run.counters, run.number, plan.rows, n, k, flag_rows,
-        min(SENDERS, plan.programs), head_of(plan), SR=16, SK=power_of_two(k, 1024),
+        min(SENDERS, plan.programs), sent_at_once(plan.rows, k, flag_rows), head_of(plan),
+        SR=LEAST_SENT, SK=power_of_two(k, 1024),
         SENDS=by == "kernel", SHARED=plan.together, **plan.config.constants())
     if by == "engine":
         torch.cuda.current_stream().wait_stream(stream)

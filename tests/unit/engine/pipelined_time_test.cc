@@ -48,6 +48,21 @@ TEST(PipelinedTime, has_barriers_as_long_as_a_flag_to_a_peer_or_a_fence) {
   EXPECT_NEAR(time_us(toy("all_gather_gemm", "40 GB/s", far)), 405 + 3 * (3 + 4), 0.01);
 }
 
+TEST(PipelinedTime, has_barriers_that_take_flags_by_compare_and_swap) {
+  EXPECT_NEAR(time_us(toy("all_gather_gemm", "40 GB/s", {"cluster.gpu.peer_store.swap=5 us"})),
+              405 + 3 * 5, 0.01);
+}
+
+// Two copies begin 60 us x 1/3 and 2/3 after a first look that is 30 us before the mean: the
+// barrier waits for the one that is 10 us late. Of one GPU's copies the mean counts.
+TEST(PipelinedTime, has_copies_that_begin_when_their_engines_look) {
+  const auto by = [](const std::string& poll) {
+    return time_us(toy("gemm_reduce_scatter", "1 GB/s",
+                       {"cluster.gpu.dma.schedule=30 us", "cluster.gpu.dma.poll=" + poll}));
+  };
+  EXPECT_NEAR(by("60 us") - by("0 us"), 10, 0.01);
+}
+
 TEST(PipelinedTime, starts_no_copy_before_its_barrier) {
   // A GPU at half of the speed makes the peer's part for 400 us; the other waits for it at the
   // barrier, copies for 160 us, and is done; the slow one takes 400 us more for its own.

@@ -83,6 +83,20 @@ TEST(SentFirst, by_few_wgs_is_as_slow_as_their_stores) {
   EXPECT_EQ(by("4", {}).operators[1].name, "all_gather (WGs that compute later)");
 }
 
+// One WG stores 4 MB at 5 GB/s and fences each piece for 10 us: four slices of 1 MB, in 16 pieces
+// each or in one.
+TEST(SentFirst, fences_each_piece) {
+  const auto us = [](const std::string& piece) {
+    return time_us(
+        toy_gemm("all_gather_gemm", {"fused={sending_wgs: 1, piece: " + piece + "}",
+                                     "cluster.gpu.peer_store={wg_rate: 5 GB/s, fence: 10 us}",
+                                     "cluster.scale_up.link.bandwidth=5 TB/s"}),
+        Mode::fused);
+  };
+  EXPECT_NEAR(us("64 KiB"), 1 + 800 + 4 * 16 * 10 + 100, 0.3);
+  EXPECT_NEAR(us("1 MiB"), 1 + 800 + 4 * 10 + 100, 0.3);
+}
+
 // Results of the second round leave behind it: 8 of 20 kB at 50 GB/s. Sent by the WGs themselves,
 // those of the first one held up the second (below).
 TEST(SentByWaves, results_leave_while_the_next_tiles_are_made) {

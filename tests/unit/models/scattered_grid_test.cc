@@ -84,7 +84,7 @@ TEST(ScatteredGrid, of_what_comes_has_own_rows_first) {
   const std::int64_t tile_m = made.grid->result_bytes / tiles.width / 2;
   EXPECT_EQ(tiles.rows[1].front(),
             (ScatteredTiles::Row{std::min<std::int64_t>(70, tile_m - 1), 1}));
-  EXPECT_EQ(tiles.rows_of_a_piece(), 8);  // of 8 KiB in 64 KiB
+  EXPECT_EQ(tiles.rows_of_a_piece(kibibytes(64)), 8);  // of 8 KiB in 64 KiB
 }
 
 // The product and its exchange: before it, or after it.

@@ -300,8 +300,9 @@ TEST(ToText, writes_every_key_that_is_read) {
   written.merge(paths_in(to_text(loaded("models/llama3_8b_fsdp", {"run.steps_between_pauses=2"}))));
   written.merge(paths_in(to_text(loaded("embedding_a2a_4_gpus", {"collective.executor=dma"}))));
   written.merge(paths_in(
-      to_text(loaded("gemm_rs_8x_h100", {"workload.kind=all_gather_gemm",
-                                         "fused={own_first: 46, sending_wgs: 16, sent_by: wg}"}))));
+      to_text(loaded("gemm_rs_8x_h100",
+                     {"workload.kind=all_gather_gemm",
+                      "fused={own_first: 46, sending_wgs: 16, sent_by: wg, piece: 128 KiB}"}))));
   written.merge(paths_in(
       to_text(loaded("gemm_rs_8x_h100",
                      {"cluster.gpu.library_attention={base: kernels/attention_flash_2_h200}"}))));
