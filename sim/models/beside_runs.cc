@@ -82,8 +82,12 @@ std::vector<std::vector<Beside>> FindNeighbours::beside_runs(
     std::uint32_t transfer = 0;  // run
     Slowdown slowdown = kAsAlone;
   };
+  struct OfTransfer {
+    std::vector<Beside> computing;
+    std::vector<Beside> transfers;
+  };
   std::vector<std::vector<SlowedBy>> of_run(runs.size());
-  std::vector<std::vector<Beside>> of_transfer(runs.size());
+  std::vector<OfTransfer> of_transfer(runs.size());
   for (const Neighbours& one : neighbours) {
     const MutualSlowdown& slow = slowdowns.at(one.pair);
     const SimTime start = runs[one.transfer].start;
@@ -94,7 +98,10 @@ std::vector<std::vector<Beside>> FindNeighbours::beside_runs(
       first = std::min(first, runs[computing.run].start);
       last = later(last, end_of(runs[computing.run], results_));
     }
-    of_transfer[one.transfer].push_back({first - start, last - start, slow.transfer});
+    const bool computes = !computes_on_[runs[one.computing.front().run].piece].empty();
+    OfTransfer& of = of_transfer[one.transfer];
+    (computes ? of.computing : of.transfers)
+        .push_back({first - start, last - start, slow.transfer});
   }
   std::vector<std::vector<Beside>> all(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -103,9 +110,17 @@ std::vector<std::vector<Beside>> FindNeighbours::beside_runs(
       const std::vector<std::uint32_t> gpus = shared(runs[by.transfer], runs[i]);
       const Beside one = beside(runs[i], runs[by.transfer], gpus, by.slowdown);
       for (const std::uint32_t gpu : gpus) on_gpu[gpu].push_back(one);
+      of_transfer[i].transfers.push_back(one);
     }
-    // What holds a transfer at one of its ends holds it at the other, too.
-    all[i] = on_gpu.empty() ? largest_of(of_transfer[i]) : most_on_a_gpu(on_gpu);
+    if (!computes_on_[runs[i].piece].empty()) {
+      all[i] = most_on_a_gpu(on_gpu);
+      continue;
+    }
+    // What holds a transfer at one of its ends holds it at the other, too; what it loses to those
+    // that compute and to other transfers adds up.
+    all[i] = largest_of(of_transfer[i].computing);
+    const std::vector<Beside> by_transfers = largest_of(of_transfer[i].transfers);
+    all[i].insert(all[i].end(), by_transfers.begin(), by_transfers.end());
   }
   return all;
 }

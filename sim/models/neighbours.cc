@@ -67,6 +67,36 @@ Ties tied_by(const ModelGraph& transfer, std::uint32_t shift,
   return ties;
 }
 
+// In which a transfer is on a GPU.
+struct Stay {
+  SimTime start;
+  SimTime end;
+  std::uint32_t run = 0;
+};
+
+// Runs that are on a GPU at the same time, each pair once.
+std::set<std::pair<std::uint32_t, std::uint32_t>> met(std::vector<std::vector<Stay>> on_gpu) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> met;
+  for (std::vector<Stay>& stays : on_gpu) {
+    std::stable_sort(stays.begin(), stays.end(),
+                     [](const Stay& a, const Stay& b) { return a.start < b.start; });
+    for (std::size_t i = 0; i < stays.size(); ++i) {
+      for (std::size_t j = i + 1; j < stays.size() && stays[j].start < stays[i].end; ++j) {
+        met.insert(std::minmax(stays[i].run, stays[j].run));
+      }
+    }
+  }
+  return met;
+}
+
+// Transfers on one stream follow one another.
+bool share_a_stream(const ModelGraph& a, const ModelGraph& b) {
+  return std::any_of(a.ops.begin(), a.ops.end(), [&b](const ModelOp& x) {
+    return std::any_of(b.ops.begin(), b.ops.end(),
+                       [&x](const ModelOp& y) { return x.stream == y.stream; });
+  });
+}
+
 }  // namespace
 
 FindNeighbours::FindNeighbours(const std::vector<Piece>& pieces,
@@ -129,11 +159,21 @@ FindNeighbours::Spans FindNeighbours::spans_of(const std::vector<PieceRun>& runs
 std::vector<Neighbours> FindNeighbours::in(const std::vector<PieceRun>& runs) {
   const Spans spans = spans_of(runs);
   std::vector<Neighbours> all;
+  std::vector<std::vector<Stay>> transfers(cluster_.gpus());
   for (std::uint32_t i = 0; i < runs.size(); ++i) {
     if (runs[i].joined || !computes_on_[runs[i].piece].empty()) continue;
     for (const BlockId block : blocks_beside(runs[i], runs, spans)) {
       add(i, spans.of_block.at(block), runs, all);
     }
+    for (const std::uint32_t gpu : all_[runs[i].piece]) {
+      transfers[gpu + first_gpu(runs[i], cluster_)].push_back(
+          {runs[i].start, end_on(gpu, runs[i]), i});
+    }
+  }
+  for (const auto& [a, b] : met(std::move(transfers))) {
+    if (share_a_stream(pieces_[runs[a].piece].graph(), pieces_[runs[b].piece].graph())) continue;
+    const bool is_longer = results_[runs[a].piece].time >= results_[runs[b].piece].time;
+    all.push_back(neighbours(is_longer ? a : b, {is_longer ? b : a}, runs));
   }
   return all;
 }
@@ -163,7 +203,9 @@ std::vector<std::uint32_t> FindNeighbours::shared(const PieceRun& transfer,
   const std::vector<std::uint32_t>& gpus = all_[transfer.piece];
   const std::uint32_t shift = first_gpu(transfer, cluster_);
   std::vector<std::uint32_t> both;
-  for (const std::uint32_t gpu : computes_on_[run.piece]) {
+  const std::vector<std::uint32_t>& own =
+      computes_on_[run.piece].empty() ? all_[run.piece] : computes_on_[run.piece];
+  for (const std::uint32_t gpu : own) {
     const std::uint32_t whole = gpu + first_gpu(run, cluster_);
     if (whole >= shift && std::binary_search(gpus.begin(), gpus.end(), whole - shift)) {
       both.push_back(whole);

@@ -109,6 +109,27 @@ TEST(Neighbours, are_told_apart_by_what_they_do_and_not_by_where_they_are) {
   EXPECT_EQ(found[2].pair.computing.size(), 2U);  // that of the slow node differs
 }
 
+// A sum and a send that end on one GPU at the same time: the sum, which is longer, is the transfer
+// of the pair. On one stream they would follow one another.
+TEST(Neighbours, are_transfers_on_streams_of_their_own) {
+  const Cluster cluster = with_a_straggler();
+  std::vector<Piece> pieces = {send(8, 16), send(16, 24)};
+  const std::vector<RunResult> results = {computing_on(0, 100), computing_on(0, 200)};
+  const std::vector<PieceRun> runs = {{.piece = 0, .block = BlockId(0)},
+                                      {.piece = 1, .block = BlockId(1)}};
+  EXPECT_TRUE(FindNeighbours(pieces, results, cluster).in(runs).empty());
+  pieces[1].part.ops[OpId(0)].stream = 2;
+  FindNeighbours find(pieces, results, cluster);
+  const std::vector<Neighbours> found = find.in(runs);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].transfer, 1U);
+  // 1.5 times as long while both are there: the send for all of its time, the sum while it is.
+  const Slowdown half = kAsAlone + kAsAlone / 2;
+  const auto beside = find.beside_runs(runs, found, {{found[0].pair, {half, {half}}}});
+  EXPECT_EQ(beside[0], (std::vector<Beside>{{Duration{}, microseconds(200), half}}));
+  EXPECT_EQ(beside[1], (std::vector<Beside>{{Duration{}, microseconds(100), half}}));
+}
+
 Scenario pipeline() {
   return scenario_of(R"(
 name: two stages
