@@ -1,7 +1,8 @@
 // Lone transfers (sums of gradients in blocks of their own, sends of a pipeline) and what computes
-// beside them, which slow one another: they share CUs, HBM and links. Each distinct pair of them is
-// simulated together once; runs then go as fast as what lies beside them at the time leaves them
-// (pace.h).
+// beside them, which slow one another: they share CUs, HBM and links. So do two transfers on
+// streams of their own; the longer is then the transfer, and "computing" what the other does. Each
+// distinct pair of them is simulated together once; runs then go as fast as what lies beside them
+// at the time leaves them (pace.h).
 #pragma once
 
 #include <compare>
@@ -71,7 +72,8 @@ class FindNeighbours {
   FindNeighbours(const std::vector<Piece>& pieces, const std::vector<RunResult>& results,
                  const Cluster& cluster);
 
-  // Joined runs are left out: what slows these was joined with them.
+  // Joined runs are left out: what slows these was joined with them. Transfers beside one another
+  // are given as a run of the longer and, as the computing one, of the other.
   std::vector<Neighbours> in(const std::vector<PieceRun>& runs);
 
   // By run, what is beside it and when.
