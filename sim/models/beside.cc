@@ -19,6 +19,13 @@ std::uint32_t repeats(Duration shorter, Duration longer) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(times, 1, kMostRepeats));
 }
 
+// Of all its operators.
+std::size_t groups_of(const ModelGraph& graph) {
+  std::size_t groups = 0;
+  for (const ModelOp& op : graph.ops) groups += graph.places[op.place].groups.size();
+  return groups;
+}
+
 // Of what ends after `end`, or after `alone` by itself, with something beside it until `other`.
 Slowdown slowdown_of(Duration end, Duration alone, Duration other) {
   __extension__ using Wide = __int128;
@@ -30,18 +37,32 @@ Slowdown slowdown_of(Duration end, Duration alone, Duration other) {
   return static_cast<Slowdown>(std::clamp<Wide>(slowdown, kAsAlone / 2, kSlowest));
 }
 
-// Of a transfer, what is on some of these GPUs or waits there: by strand, only the groups on them.
-ModelGraph on_some_of(const ModelGraph& piece, std::uint32_t shift, const std::vector<bool>& gpus) {
-  ModelGraph part;
-  std::vector<OpId> ids;
-  for (const ModelOp& op : piece.ops) {
-    Groups place;
-    for (const std::vector<std::uint32_t>& group : piece.places[op.place].groups) {
-      const bool some = std::any_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
+}  // namespace
+
+std::vector<Groups> groups_on(const ModelGraph& transfer, std::uint32_t shift,
+                              const std::vector<bool>& gpus) {
+  std::vector<Groups> of_place;
+  for (const Groups& place : transfer.places) {
+    Groups& some = of_place.emplace_back();
+    for (const std::vector<std::uint32_t>& group : place.groups) {
+      const bool has_one = std::any_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
         return gpu + shift < gpus.size() && gpus[gpu + shift];
       });
-      if (some) place.groups.push_back(group);
+      if (has_one) some.groups.push_back(group);
     }
+  }
+  std::vector<Groups> of_op;
+  of_op.reserve(transfer.ops.size());
+  for (const ModelOp& op : transfer.ops) of_op.push_back(of_place[op.place.value]);
+  return of_op;
+}
+
+ModelGraph part_on(const ModelGraph& transfer, std::uint32_t shift, const std::vector<bool>& gpus) {
+  const std::vector<Groups> groups = groups_on(transfer, shift, gpus);
+  ModelGraph part;
+  std::vector<OpId> ids;
+  for (const ModelOp& op : transfer.ops) {
+    const Groups& place = groups[ids.size()];
     if (place.groups.empty()) {
       ids.push_back(OpId::none());
       continue;
@@ -57,10 +78,9 @@ ModelGraph on_some_of(const ModelGraph& piece, std::uint32_t shift, const std::v
   return part;
 }
 
-}  // namespace
-
 PairGraph::PairGraph(const PairBeside& pair, const std::vector<Piece>& pieces,
-                     const std::vector<RunResult>& alone, const Cluster& cluster, Of of) {
+                     const std::vector<RunResult>& alone, const Cluster& cluster, Of of)
+    : of_(of), transfer_piece_(pair.transfer.piece) {
   const auto shift_of = [&](const PlacedPiece& placed) {
     return placed.node * static_cast<std::uint32_t>(cluster.spec.gpus_per_node);
   };
@@ -76,8 +96,10 @@ PairGraph::PairGraph(const PairBeside& pair, const std::vector<Piece>& pieces,
   const Piece& transfer = pieces[pair.transfer.piece];
   in_a_node_ = in_a_node_ && transfer.in_a_node && pair.transfer.node == 0;
   const Duration transferring = alone[pair.transfer.piece].time;
-  repeats_ = {.transfer = repeats(transferring, computing),
-              .computing = repeats(computing, transferring)};
+  if (!pair.together) {
+    repeats_ = {.transfer = repeats(transferring, computing),
+                .computing = repeats(computing, transferring)};
+  }
   for (const PlacedPiece& placed : pair.computing) {
     if (of == Of::transfer) break;
     const ModelGraph& graph = pieces[placed.piece].graph();
@@ -90,7 +112,9 @@ PairGraph::PairGraph(const PairBeside& pair, const std::vector<Piece>& pieces,
   }
   if (of == Of::computing) return;
   const std::uint32_t shift = shift_of(pair.transfer);
-  transfer_ = add(on_some_of(transfer.graph(), shift, computes), repeats_.transfer, shift);
+  const ModelGraph part = part_on(transfer.graph(), shift, computes);
+  whole_transfer_ = groups_of(part) == groups_of(transfer.graph());
+  transfer_ = add(part, repeats_.transfer, shift);
 }
 
 PairGraph::Last PairGraph::add(const ModelGraph& piece, std::uint32_t times, std::uint32_t shift) {
@@ -153,17 +177,28 @@ PairGraph::Ends PairGraph::ends(const RunResult& result) const {
   return ends;
 }
 
+std::optional<PairGraph::Ends> PairGraph::ends_alone(const std::vector<RunResult>& alone) const {
+  Ends ends;
+  if (of_ == Of::computing && repeats_.computing == 1) {
+    for (const Part& part : parts_) ends.computing.push_back(alone[part.piece].time);
+    return ends;
+  }
+  if (of_ == Of::transfer && repeats_.transfer == 1 && whole_transfer_) {
+    ends.transfer = alone[transfer_piece_].time;
+    return ends;
+  }
+  return std::nullopt;
+}
+
 // Of two that begin together, what ends first is beside the other all the time; the other goes on
 // as alone from then on.
 MutualSlowdown slowdown_from(const PairGraph::Ends& together, const PairGraph::Ends& alone) {
   MutualSlowdown slowdown;
   Duration computes;
-  Duration computes_alone;
   for (std::size_t i = 0; i < together.computing.size(); ++i) {
     slowdown.computing.push_back(
         slowdown_of(together.computing[i], alone.computing[i], together.transfer));
     computes = longer(computes, together.computing[i]);
-    computes_alone = longer(computes_alone, alone.computing[i]);
   }
   slowdown.transfer = slowdown_of(together.transfer, alone.transfer, computes);
   return slowdown;

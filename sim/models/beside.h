@@ -1,12 +1,17 @@
 // Lone transfers (sums of gradients in blocks of their own, sends of a pipeline) and what computes
-// beside them, which slow one another: they share CUs, HBM and links. Each distinct pair of them is
-// simulated together once; runs then go as fast as what lies beside them at the time leaves them
-// (pace.h).
+// beside them, which slow one another: they share CUs, HBM and links. So do two transfers on
+// streams of their own; the longer is then the transfer, and "computing" what the other does. Each
+// distinct pair of them is simulated together once; runs then go as fast as what lies beside them
+// at the time leaves them (pace.h).
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/results.h"
@@ -24,10 +29,14 @@ struct PlacedPiece {
 };
 
 // A transfer and the pieces of one block that compute on its GPUs, by content: which pieces these
-// are and how they lie to one another.
+// are and how they lie to one another. Of alike ones, copies of one another, one stands for all:
+// what is slowest on a transfer's way holds all of it, and the others are as slow.
 struct PairBeside {
   PlacedPiece transfer;
-  std::vector<PlacedPiece> computing;  // in ascending order
+  std::vector<PlacedPiece> computing;
+  // The transfer is the shorter one and begins with the others, as sends of what the block before
+  // has made do. Else it is beside any part of them.
+  bool together = false;
   auto operator<=>(const PairBeside&) const = default;
 };
 
@@ -39,17 +48,112 @@ struct MutualSlowdown {
 
 // A run of a transfer and the runs of a block that lie beside it.
 struct Neighbours {
+  struct Computing {
+    std::uint32_t run = 0;
+    std::uint32_t stands_for_it = 0;  // in PairBeside::computing
+  };
   PairBeside pair;
-  std::uint32_t transfer = 0;            // run
-  std::vector<std::uint32_t> computing;  // runs, by PairBeside::computing
+  std::uint32_t transfer = 0;  // run
+  std::vector<Computing> computing;
 };
 
-// All of them in a timetable. Joined runs are left out: what slows these was joined with them.
-std::vector<Neighbours> neighbours_in(const Folded& timed, const std::vector<RunResult>& pieces,
-                                      const Cluster& cluster);
+// By operator of a transfer, its groups that have one of these GPUs: `gpus` of the cluster, of
+// which the piece's GPU 0 is the one with number `shift`. In the piece's numbers.
+std::vector<Groups> groups_on(const ModelGraph& transfer, std::uint32_t shift,
+                              const std::vector<bool>& gpus);
 
-// A pair as one graph: both begin at the same time, and what is shorter alone comes again until it
-// would last as long as the other. Of the transfer only what is on GPUs of the others.
+// That part of a transfer.
+ModelGraph part_on(const ModelGraph& transfer, std::uint32_t shift, const std::vector<bool>& gpus);
+
+// Finds what lies beside one another in timetables of the same pieces, whose results these are. All
+// must outlive it.
+class FindNeighbours {
+ public:
+  FindNeighbours(const std::vector<Piece>& pieces, const std::vector<RunResult>& results,
+                 const Cluster& cluster);
+
+  // Joined runs are left out: what slows these was joined with them. Transfers beside one another
+  // are given as a run of the longer and, as the computing one, of the other.
+  std::vector<Neighbours> in(const std::vector<PieceRun>& runs);
+
+  // By run, what is beside it and when.
+  [[nodiscard]] std::vector<std::vector<Beside>> beside_runs(
+      const std::vector<PieceRun>& runs, const std::vector<Neighbours>& neighbours,
+      const std::map<PairBeside, MutualSlowdown>& slowdowns) const;
+
+ private:
+  struct Span {  // in which a run computes
+    SimTime start;
+    SimTime end;
+    std::uint32_t run = 0;
+  };
+  struct Spans {
+    std::vector<std::vector<Span>> on_gpu;  // in the order of their ends
+    std::map<BlockId, std::vector<std::uint32_t>> of_block;
+  };
+  [[nodiscard]] Spans spans_of(const std::vector<PieceRun>& runs) const;
+  [[nodiscard]] std::set<BlockId> blocks_beside(const PieceRun& transfer,
+                                                const std::vector<PieceRun>& runs,
+                                                const Spans& spans) const;
+  void add(std::uint32_t transfer, const std::vector<std::uint32_t>& of_block,
+           const std::vector<PieceRun>& runs, std::vector<Neighbours>& all);
+  [[nodiscard]] Neighbours neighbours(std::uint32_t transfer, std::vector<std::uint32_t> computing,
+                                      const std::vector<PieceRun>& runs);
+
+  // What a pair is for these pieces, and which of its computing ones each of them is.
+  struct Pair {
+    PairBeside pair;
+    std::vector<std::uint32_t> stands_for;
+  };
+  [[nodiscard]] bool begin_together(const PieceRun& transfer,
+                                    const std::vector<std::uint32_t>& computing,
+                                    const std::vector<PieceRun>& runs) const;
+  [[nodiscard]] Pair pair_of(const PlacedPiece& transfer, const std::vector<PlacedPiece>& all);
+  [[nodiscard]] PairBeside known_pair(const PlacedPiece& transfer,
+                                      const std::vector<PlacedPiece>& computing);
+  [[nodiscard]] bool is_sound(const PlacedPiece& placed) const;
+
+  // GPUs that a run has of a transfer's, in the cluster's numbers.
+  [[nodiscard]] std::vector<std::uint32_t> shared(const PieceRun& transfer,
+                                                  const PieceRun& run) const;
+  [[nodiscard]] SimTime end_on(std::uint32_t gpu, const PieceRun& transfer) const;
+  // What a transfer that shares these GPUs with a run is to it.
+  [[nodiscard]] Beside beside(const PieceRun& run, const PieceRun& transfer,
+                              const std::vector<std::uint32_t>& gpus, Slowdown slowdown) const;
+
+  // What tells pieces apart wherever they are: in `shape` what they do and how their GPUs lie to
+  // the first of them.
+  struct Content {
+    std::uint32_t does = 0;
+    std::uint32_t shape = 0;
+    std::uint32_t first_gpu = 0;
+  };
+  void find_contents();
+  [[nodiscard]] std::uint32_t per_node() const {
+    return static_cast<std::uint32_t>(cluster_.spec.gpus_per_node);
+  }
+
+  const std::vector<Piece>& pieces_;
+  const std::vector<RunResult>& results_;
+  const Cluster& cluster_;
+  std::vector<std::vector<std::uint32_t>> computes_on_;  // by piece
+  std::vector<std::vector<std::uint32_t>> all_;          // the same
+  std::vector<Content> contents_;                        // the same
+  std::map<std::pair<PlacedPiece, std::vector<PlacedPiece>>, Pair> pairs_;
+  // Operators of a transfer, its groups by operator, shapes and first GPUs of the computing ones,
+  // and where all is if it can be nowhere else.
+  using Key = std::tuple<std::uint32_t, std::vector<std::vector<std::vector<std::uint32_t>>>,
+                         std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::uint32_t>;
+  std::map<Key, PairBeside> known_;  // the first with this content stands for all
+};
+
+// What slows a run on some of its GPUs slows all of it: at each moment the GPU that loses most
+// counts, and of what lies beside it there the sum.
+std::vector<Beside> most_on_a_gpu(const std::map<std::uint32_t, std::vector<Beside>>& on_gpu);
+
+// A pair as one graph: both begin at the same time, and unless they do that in the timetable, too,
+// what is shorter alone comes again until it would last as long as the other. Of the transfer only
+// what is on GPUs of the others.
 class PairGraph {
  public:
   enum class Of : std::uint8_t { both, transfer, computing };
@@ -60,7 +164,8 @@ class PairGraph {
 
   [[nodiscard]] const ModelGraph& graph() const { return graph_; }
   [[nodiscard]] bool in_a_node() const { return in_a_node_; }
-  [[nodiscard]] bool repeats_what_computes() const { return repeats_.computing > 1; }
+  // It lasts at most so many times as long as the longer of its parts, were they one after another.
+  [[nodiscard]] std::uint32_t most_times() const { return repeats_.transfer + repeats_.computing; }
   // Operators whose ends are asked for, in ascending order.
   [[nodiscard]] std::vector<OpId> exits() const;
 
@@ -78,6 +183,9 @@ class PairGraph {
   };
   // From what it does, with those exits.
   [[nodiscard]] Ends ends(const RunResult& result) const;
+  // The same where a graph of one of both is what is known of it alone; none: it has to be
+  // simulated.
+  [[nodiscard]] std::optional<Ends> ends_alone(const std::vector<RunResult>& alone) const;
 
  private:
   using Last = std::vector<OpId>;  // operators that nothing of the same piece follows
@@ -90,21 +198,17 @@ class PairGraph {
   };
   ModelGraph graph_;
   bool in_a_node_ = true;
+  Of of_;
   Repeats repeats_;
   std::vector<Part> parts_;
+  std::uint32_t transfer_piece_ = 0;
+  bool whole_transfer_ = false;  // all of its groups are on GPUs of the others
   Last transfer_;
   std::vector<Last> computing_;
 };
 
 // From when they end, together and each by itself.
 MutualSlowdown slowdown_from(const PairGraph::Ends& together, const PairGraph::Ends& alone);
-
-// By run of the timetable, what is beside it and when.
-std::vector<std::vector<Beside>> beside_runs(const Folded& timed,
-                                             const std::vector<RunResult>& pieces,
-                                             const std::vector<Neighbours>& neighbours,
-                                             const std::map<PairBeside, MutualSlowdown>& slowdowns,
-                                             const Cluster& cluster);
 
 // When a run's last kernel ends.
 SimTime end_of(const PieceRun& run, const std::vector<RunResult>& pieces);

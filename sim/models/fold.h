@@ -7,10 +7,10 @@
 // node 0 on. Alike pieces, run by themselves, take the same time, and the model's time follows from
 // which run waits for which operator of which other run. Blocks whose runs meet on a GPU (sums of
 // gradients that outlast the layer concurrent with them) can be joined and are then simulated
-// together. A lone transfer and what computes beside it slow one another as much as when they are
-// simulated together, which is done once for each distinct pair (beside.h). What this leaves out:
-// transfers do not slow one another, nor what is beside joined blocks those; and a run begins only
-// when all of its GPUs are ready.
+// together. A lone transfer and what computes beside it, or another transfer, slow one another as
+// much as when they are simulated together, which is done once for each distinct pair (beside.h).
+// What this leaves out: what is beside joined blocks does not slow those, nor they it; and a run
+// begins only when all of its GPUs are ready.
 #pragma once
 
 #include <vector>

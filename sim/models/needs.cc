@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "sim/collectives/rank_group.h"
 #include "sim/core/round_up.h"
 #include "sim/engine/run_memory.h"
+#include "sim/models/beside.h"
 #include "sim/models/fusions.h"
 #include "sim/models/op_kernel.h"
 #include "sim/models/single_operator.h"
@@ -264,8 +266,7 @@ CollectiveCounts count_pair(const ModelGraph& graph, const Fusion& fusion, const
   return most_of(apart, overlapped);
 }
 
-Needs needs_of(const Piece& piece, const Counting& how) {
-  const ModelGraph& graph = piece.graph();
+CollectiveCounts counts_of(const ModelGraph& graph, const Counting& how) {
   CollectiveCounts counts;
   std::vector<bool> counted(graph.ops.size());
   const bool overlaps = how.mode != Mode::bulk || !is_model(how.scenario.workload.kind);
@@ -279,19 +280,59 @@ Needs needs_of(const Piece& piece, const Counting& how) {
   for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
     if (!counted[i]) add(counts, count_op(graph, OpId(i), how));
   }
-  return estimated_needs(how.cluster, counts);
+  return counts;
+}
+
+void keep_most(Needs& most, const Needs& needs) {
+  most.items = std::max(most.items, needs.items);
+  most.sends = std::max(most.sends, needs.sends);
+  most.memory = std::max(most.memory, needs.memory);
+}
+
+bool only_communicates(const ModelGraph& graph) {
+  return std::all_of(graph.ops.begin(), graph.ops.end(), communicates);
 }
 
 }  // namespace
 
 Needs estimated_needs(const std::vector<Piece>& pieces, const Scenario& scenario,
                       const Cluster& cluster, Mode mode) {
+  const Counting how{.scenario = scenario, .cluster = cluster, .mode = mode};
   Needs most;
   for (const Piece& piece : pieces) {
-    const Needs needs = needs_of(piece, {.scenario = scenario, .cluster = cluster, .mode = mode});
-    most.items = std::max(most.items, needs.items);
-    most.sends = std::max(most.sends, needs.sends);
-    most.memory = std::max(most.memory, needs.memory);
+    keep_most(most, estimated_needs(cluster, counts_of(piece.graph(), how)));
+  }
+  return most;
+}
+
+Needs estimated_needs_beside(const std::vector<Piece>& pieces, const Scenario& scenario,
+                             const Cluster& cluster, Mode mode) {
+  const Counting how{.scenario = scenario, .cluster = cluster, .mode = mode};
+  struct Computing {
+    CollectiveCounts counts;
+    std::vector<std::uint32_t> gpus;
+  };
+  std::vector<Computing> all;
+  for (const Piece& piece : pieces) {
+    const ModelGraph& graph = piece.graph();
+    if (!only_communicates(graph)) all.push_back({counts_of(graph, how), gpus_of(graph)});
+  }
+  Needs most;
+  for (const Piece& transfer : pieces) {
+    if (!only_communicates(transfer.graph())) continue;
+    std::map<std::vector<std::uint32_t>, CollectiveCounts> on_gpus;
+    for (const Computing& computing : all) {
+      const auto [part, added] = on_gpus.try_emplace(computing.gpus);
+      if (added) {
+        std::vector<bool> gpus(cluster.gpus());
+        for (const std::uint32_t gpu : computing.gpus) gpus[gpu] = true;
+        part->second = counts_of(part_on(transfer.graph(), 0, gpus), how);
+      }
+      if (part->second.sends == 0) continue;
+      CollectiveCounts counts = part->second;
+      add(counts, computing.counts);
+      keep_most(most, estimated_needs(cluster, counts));
+    }
   }
   return most;
 }

@@ -18,6 +18,11 @@ struct Needs {
 Needs estimated_needs(const std::vector<Piece>& pieces, const Scenario& scenario,
                       const Cluster& cluster, Mode mode);
 
+// Of the pair that needs the most of a transfer and a piece that may be beside it (beside.h), each
+// once. Nothing where there are none.
+Needs estimated_needs_beside(const std::vector<Piece>& pieces, const Scenario& scenario,
+                             const Cluster& cluster, Mode mode);
+
 // How much there is to simulate, relative to other graphs on this cluster: WGs and messages of the
 // operators, one after another.
 double estimated_work(const ModelGraph& graph, const Scenario& scenario, const Cluster& cluster);

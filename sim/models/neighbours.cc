@@ -5,11 +5,14 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/digest.h"
 #include "sim/core/ties.h"
 #include "sim/models/beside.h"
 
 namespace weft {
 namespace {
+
+constexpr std::uint32_t kAnywhere = UINT32_MAX;
 
 std::vector<std::uint32_t> gpus_that_compute(const RunResult& piece) {
   std::vector<std::uint32_t> gpus;
@@ -19,287 +22,325 @@ std::vector<std::uint32_t> gpus_that_compute(const RunResult& piece) {
   return gpus;
 }
 
-// When a transfer has ended on one GPU of its piece.
-SimTime end_on(std::uint32_t gpu, const PieceRun& transfer, const std::vector<RunResult>& pieces) {
-  const SimTime end = pieces[transfer.piece].gpus[gpu].end;
-  return transfer.start + transfer.pace.after(end - SimTime{});
+// Of few members that tell most graphs apart.
+DigestValue hash_of(const ModelGraph& graph) {
+  Digest hash;
+  for (const ModelOp& op : graph.ops) hash.add_all(op.name, op.stream, op.after);
+  return hash.value();
 }
 
-// The same on the GPUs that another run has.
-SimTime end_on_gpus_of(const PieceRun& other, const std::vector<std::uint32_t>& its_gpus,
-                       const PieceRun& transfer, const std::vector<RunResult>& pieces,
-                       const Cluster& cluster) {
-  SimTime end;
-  const std::uint32_t shift = first_gpu(transfer, cluster);
-  const std::size_t gpus = pieces[transfer.piece].gpus.size();
-  for (const std::uint32_t gpu : its_gpus) {
-    const std::uint32_t whole = gpu + first_gpu(other, cluster);
-    if (whole >= shift && whole - shift < gpus) {
-      end = later(end, end_on(whole - shift, transfer, pieces));
-    }
-  }
-  return end;
-}
-
-class FindNeighbours {
- public:
-  FindNeighbours(const Folded& timed, const std::vector<RunResult>& pieces, const Cluster& cluster)
-      : timed_(timed), pieces_(pieces), cluster_(cluster), computing_(cluster.gpus()) {
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      computes_on_.push_back(gpus_that_compute(pieces[i]));
-      all_.push_back(gpus_of(timed.pieces[i].graph()));
-    }
-    for (std::uint32_t i = 0; i < timed.runs.size(); ++i) {
-      const PieceRun& run = timed.runs[i];
-      if (run.joined || computes_on_[run.piece].empty()) continue;
-      of_block_[run.block].push_back(i);
-      const Span span{run.start, end_of(run, pieces), i};
-      for (const std::uint32_t gpu : computes_on_[run.piece]) {
-        computing_[gpu + first_gpu(run, cluster)].push_back(span);
-      }
-    }
-    for (std::vector<Span>& spans : computing_) {
-      std::stable_sort(spans.begin(), spans.end(),
-                       [](const Span& a, const Span& b) { return a.end < b.end; });
-    }
-  }
-
-  std::vector<Neighbours> all() {
-    std::vector<Neighbours> all;
-    for (std::uint32_t i = 0; i < timed_.runs.size(); ++i) {
-      const PieceRun& run = timed_.runs[i];
-      if (run.joined || !computes_on_[run.piece].empty()) continue;
-      for (const BlockId block : blocks_beside(run)) add(i, block, all);
-    }
-    return all;
-  }
-
- private:
-  struct Span {
-    SimTime start;
-    SimTime end;
-    std::uint32_t run = 0;
+// Wherever they are.
+bool graphs_do_the_same(const ModelGraph& a, const ModelGraph& b) {
+  const auto same = [](const ModelOp& x, const ModelOp& y) {
+    return x.after == y.after && do_the_same(x, y);
   };
+  return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), b.ops.end(), same);
+}
 
-  [[nodiscard]] std::set<BlockId> blocks_beside(const PieceRun& transfer) const {
-    std::set<BlockId> blocks;
-    for (const std::uint32_t gpu : all_[transfer.piece]) {
-      const SimTime end = end_on(gpu, transfer, pieces_);
-      const std::vector<Span>& spans = computing_[gpu + first_gpu(transfer, cluster_)];
-      auto at = std::partition_point(spans.begin(), spans.end(),
-                                     [&](const Span& span) { return span.end <= transfer.start; });
-      for (; at != spans.end() && at->start < end; ++at) {
-        blocks.insert(timed_.runs[at->run].block);
+// Of graphs that do the same: whether all groups of one, moved so far, are those of the other.
+bool lie_alike(const ModelGraph& a, const ModelGraph& b, std::uint32_t moved) {
+  for (std::uint32_t i = 0; i < a.ops.size(); ++i) {
+    Groups place = a.places[a.ops[OpId(i)].place];
+    for (std::vector<std::uint32_t>& group : place.groups) {
+      for (std::uint32_t& gpu : group) gpu += moved;
+    }
+    if (place != b.places[b.ops[OpId(i)].place]) return false;
+  }
+  return true;
+}
+
+// Of runs, those that a group of the transfer has GPUs of. `on_gpu`: which of them is there.
+Ties tied_by(const ModelGraph& transfer, std::uint32_t shift,
+             const std::map<std::uint32_t, std::uint32_t>& on_gpu, std::size_t runs) {
+  Ties ties(runs);
+  for (const ModelOp& op : transfer.ops) {
+    for (const std::vector<std::uint32_t>& group : transfer.places[op.place].groups) {
+      std::optional<std::uint32_t> first;
+      for (const std::uint32_t gpu : group) {
+        const auto on = on_gpu.find(gpu + shift);
+        if (on == on_gpu.end()) continue;
+        if (first) ties.tie(*first, on->second);
+        first = on->second;
       }
     }
-    return blocks;
   }
+  return ties;
+}
 
-  [[nodiscard]] bool on_gpus_of(const PieceRun& transfer, const PieceRun& other) const {
-    const std::vector<std::uint32_t>& gpus = all_[transfer.piece];
-    const std::vector<std::uint32_t>& own = computes_on_[other.piece];
-    return std::any_of(own.begin(), own.end(), [&](std::uint32_t gpu) {
-      const std::uint32_t whole = gpu + first_gpu(other, cluster_);
-      const std::uint32_t shift = first_gpu(transfer, cluster_);
-      return whole >= shift && std::binary_search(gpus.begin(), gpus.end(), whole - shift);
-    });
-  }
-
-  // With all runs of the block on the transfer's GPUs, of which some may be there at other times:
-  // those together that a group of the transfer ties.
-  void add(std::uint32_t transfer, BlockId block, std::vector<Neighbours>& all) {
-    const PieceRun& run = timed_.runs[transfer];
-    std::vector<std::uint32_t> beside;
-    std::map<std::uint32_t, std::uint32_t> on_gpu;  // index in these, by GPU
-    for (const std::uint32_t i : of_block_.at(block)) {
-      const PieceRun& other = timed_.runs[i];
-      if (!on_gpus_of(run, other)) continue;
-      for (const std::uint32_t gpu : all_[other.piece]) {
-        on_gpu[gpu + first_gpu(other, cluster_)] = static_cast<std::uint32_t>(beside.size());
-      }
-      beside.push_back(i);
-    }
-    Ties ties = tied_by(run, on_gpu, beside.size());
-    std::map<std::uint32_t, std::vector<std::uint32_t>> tied;
-    for (std::uint32_t i = 0; i < beside.size(); ++i) tied[ties.find(i)].push_back(beside[i]);
-    for (auto& [first, runs] : tied) all.push_back(neighbours(transfer, std::move(runs)));
-  }
-
-  // Of runs, those that a group of the transfer has GPUs of. `on_gpu`: which of them is there.
-  [[nodiscard]] Ties tied_by(const PieceRun& run,
-                             const std::map<std::uint32_t, std::uint32_t>& on_gpu,
-                             std::size_t runs) const {
-    const std::uint32_t shift = first_gpu(run, cluster_);
-    Ties ties(runs);
-    const ModelGraph& graph = timed_.pieces[run.piece].graph();
-    for (const ModelOp& op : graph.ops) {
-      for (const std::vector<std::uint32_t>& group : graph.places[op.place].groups) {
-        std::optional<std::uint32_t> first;
-        for (const std::uint32_t gpu : group) {
-          const auto on = on_gpu.find(gpu + shift);
-          if (on == on_gpu.end()) continue;
-          if (first) ties.tie(*first, on->second);
-          first = on->second;
-        }
-      }
-    }
-    return ties;
-  }
-
-  // The groups of a transfer on GPUs that these runs have, by operator.
-  using Cut = std::vector<std::vector<std::vector<std::uint32_t>>>;
-  [[nodiscard]] Cut cut(const PieceRun& transfer, const std::vector<std::uint32_t>& runs) const {
-    std::set<std::uint32_t> gpus;
-    for (const std::uint32_t i : runs) {
-      const PieceRun& run = timed_.runs[i];
-      for (const std::uint32_t gpu : all_[run.piece]) gpus.insert(gpu + first_gpu(run, cluster_));
-    }
-    Cut cut;
-    const ModelGraph& graph = timed_.pieces[transfer.piece].graph();
-    for (const ModelOp& op : graph.ops) {
-      std::vector<std::vector<std::uint32_t>>& groups = cut.emplace_back();
-      for (std::vector<std::uint32_t> group : graph.places[op.place].groups) {
-        for (std::uint32_t& gpu : group) gpu += first_gpu(transfer, cluster_);
-        const bool some = std::any_of(group.begin(), group.end(),
-                                      [&](std::uint32_t gpu) { return gpus.count(gpu) > 0; });
-        if (some) groups.push_back(std::move(group));
-      }
-    }
-    return cut;
-  }
-
-  // Where they lie in a sound network is left out: what slows them is on their GPUs.
-  [[nodiscard]] Neighbours neighbours(std::uint32_t transfer, std::vector<std::uint32_t> runs) {
-    const PieceRun& run = timed_.runs[transfer];
-    const auto placed = [&](std::uint32_t i) {
-      return PlacedPiece{timed_.runs[i].piece, timed_.runs[i].node};
-    };
-    std::sort(runs.begin(), runs.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return placed(a) < placed(b); });
-    Cut groups = cut(run, runs);
-    std::uint32_t first = cluster_.unsound.empty() ? UINT32_MAX : 0;
-    for (const auto& of_op : groups) {
-      for (const auto& group : of_op) {
-        for (const std::uint32_t gpu : group) first = std::min(first, node_of(gpu));
-      }
-    }
-    for (const std::uint32_t i : runs) first = std::min(first, timed_.runs[i].node);
-    for (auto& of_op : groups) {
-      for (auto& group : of_op) {
-        for (std::uint32_t& gpu : group) gpu -= first * gpus_per_node();
-      }
-    }
-    Neighbours all{.pair = {.transfer = {run.piece, run.node - first}, .computing = {}},
-                   .transfer = transfer,
-                   .computing = std::move(runs)};
-    for (const std::uint32_t i : all.computing) {
-      all.pair.computing.push_back({placed(i).piece, placed(i).node - first});
-    }
-    Content content{alike(run.piece), std::move(groups), all.pair.computing};
-    all.pair = known_.try_emplace(std::move(content), all.pair).first->second;
-    return all;
-  }
-
-  // The first piece whose operators do the same as a transfer's, wherever they are.
-  [[nodiscard]] std::uint32_t alike(std::uint32_t piece) {
-    const auto [known, added] = alike_.try_emplace(piece, piece);
-    if (!added) return known->second;
-    const ModelGraph& graph = timed_.pieces[piece].graph();
-    const auto same = [](const ModelOp& a, const ModelOp& b) {
-      return a.after == b.after && do_the_same(a, b);
-    };
-    for (const auto& [other, first] : alike_) {
-      const ModelGraph& of = timed_.pieces[other].graph();
-      if (other == piece ||
-          !std::equal(graph.ops.begin(), graph.ops.end(), of.ops.begin(), of.ops.end(), same)) {
-        continue;
-      }
-      known->second = first;
-      break;
-    }
-    return known->second;
-  }
-
-  [[nodiscard]] std::uint32_t gpus_per_node() const {
-    return static_cast<std::uint32_t>(cluster_.spec.gpus_per_node);
-  }
-  [[nodiscard]] std::uint32_t node_of(std::uint32_t gpu) const {
-    return cluster_.node_of(GpuId(gpu));
-  }
-
-  // What tells pairs apart.
-  using Content = std::tuple<std::uint32_t, Cut, std::vector<PlacedPiece>>;
-  const Folded& timed_;
-  const std::vector<RunResult>& pieces_;
-  const Cluster& cluster_;
-  std::vector<std::vector<std::uint32_t>> computes_on_;  // by piece
-  std::vector<std::vector<std::uint32_t>> all_;          // the same
-  std::vector<std::vector<Span>> computing_;             // by GPU
-  std::map<BlockId, std::vector<std::uint32_t>> of_block_;
-  std::map<std::uint32_t, std::uint32_t> alike_;
-  std::map<Content, PairBeside> known_;  // the first with this content stands for all
+// In which a transfer is on a GPU.
+struct Stay {
+  SimTime start;
+  SimTime end;
+  std::uint32_t run = 0;
 };
 
-// What holds a transfer at one of its ends holds it at the other, too: at each moment the largest
-// counts.
-std::vector<Beside> largest_of(const std::vector<Beside>& all) {
-  std::vector<Duration> edges;
-  for (const Beside& one : all) {
-    edges.push_back(one.from);
-    edges.push_back(one.until);
-  }
-  std::sort(edges.begin(), edges.end());
-  std::vector<Beside> largest;
-  for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
-    std::optional<Slowdown> slowdown;
-    for (const Beside& one : all) {
-      if (one.from > edges[i] || one.until < edges[i + 1]) continue;
-      slowdown = slowdown ? std::max(*slowdown, one.slowdown) : one.slowdown;
+// Runs that are on a GPU at the same time, each pair once.
+std::set<std::pair<std::uint32_t, std::uint32_t>> met(std::vector<std::vector<Stay>> on_gpu) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> met;
+  for (std::vector<Stay>& stays : on_gpu) {
+    std::stable_sort(stays.begin(), stays.end(),
+                     [](const Stay& a, const Stay& b) { return a.start < b.start; });
+    for (std::size_t i = 0; i < stays.size(); ++i) {
+      for (std::size_t j = i + 1; j < stays.size() && stays[j].start < stays[i].end; ++j) {
+        met.insert(std::minmax(stays[i].run, stays[j].run));
+      }
     }
-    if (slowdown && edges[i] < edges[i + 1]) largest.push_back({edges[i], edges[i + 1], *slowdown});
   }
-  return largest;
+  return met;
+}
+
+// Transfers on one stream follow one another.
+bool share_a_stream(const ModelGraph& a, const ModelGraph& b) {
+  return std::any_of(a.ops.begin(), a.ops.end(), [&b](const ModelOp& x) {
+    return std::any_of(b.ops.begin(), b.ops.end(),
+                       [&x](const ModelOp& y) { return x.stream == y.stream; });
+  });
 }
 
 }  // namespace
 
-SimTime end_of(const PieceRun& run, const std::vector<RunResult>& pieces) {
-  return run.start + run.pace.after(pieces[run.piece].time);
-}
-
-std::vector<Neighbours> neighbours_in(const Folded& timed, const std::vector<RunResult>& pieces,
-                                      const Cluster& cluster) {
-  return FindNeighbours(timed, pieces, cluster).all();
-}
-
-std::vector<std::vector<Beside>> beside_runs(const Folded& timed,
-                                             const std::vector<RunResult>& pieces,
-                                             const std::vector<Neighbours>& neighbours,
-                                             const std::map<PairBeside, MutualSlowdown>& slowdowns,
-                                             const Cluster& cluster) {
-  std::vector<std::vector<Beside>> beside(timed.runs.size());
-  std::vector<std::vector<std::uint32_t>> gpus;  // by piece
-  gpus.reserve(timed.pieces.size());
-  for (const Piece& piece : timed.pieces) gpus.push_back(gpus_of(piece.graph()));
-  std::set<std::uint32_t> transfers;
-  for (const Neighbours& one : neighbours) {
-    const MutualSlowdown& slow = slowdowns.at(one.pair);
-    const PieceRun& transfer = timed.runs[one.transfer];
-    transfers.insert(one.transfer);
-    SimTime first = SimTime::from_count(INT64_MAX);
-    SimTime last;
-    for (std::size_t i = 0; i < one.computing.size(); ++i) {
-      const PieceRun& run = timed.runs[one.computing[i]];
-      const SimTime until = end_on_gpus_of(run, gpus[run.piece], transfer, pieces, cluster);
-      beside[one.computing[i]].push_back(
-          {transfer.start - run.start, until - run.start, slow.computing[i]});
-      first = std::min(first, run.start);
-      last = later(last, end_of(run, pieces));
-    }
-    beside[one.transfer].push_back({first - transfer.start, last - transfer.start, slow.transfer});
+FindNeighbours::FindNeighbours(const std::vector<Piece>& pieces,
+                               const std::vector<RunResult>& results, const Cluster& cluster)
+    : pieces_(pieces), results_(results), cluster_(cluster) {
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    computes_on_.push_back(gpus_that_compute(results[i]));
+    all_.push_back(gpus_of(pieces[i].graph()));
   }
-  for (const std::uint32_t run : transfers) beside[run] = largest_of(beside[run]);
-  return beside;
+  find_contents();
+}
+
+void FindNeighbours::find_contents() {
+  std::map<DigestValue, std::vector<std::uint32_t>> by_hash;      // the first that does it
+  std::map<std::uint32_t, std::vector<std::uint32_t>> shapes_of;  // of those, of each shape
+  for (std::uint32_t i = 0; i < pieces_.size(); ++i) {
+    const ModelGraph& graph = pieces_[i].graph();
+    Content& content =
+        contents_.emplace_back(Content{.does = i, .shape = i, .first_gpu = all_[i].front()});
+    std::vector<std::uint32_t>& alike = by_hash[hash_of(graph)];
+    const auto does = std::find_if(alike.begin(), alike.end(), [&](std::uint32_t other) {
+      return graphs_do_the_same(pieces_[other].graph(), graph);
+    });
+    if (does == alike.end()) {
+      alike.push_back(i);
+    } else {
+      content.does = *does;
+    }
+    std::vector<std::uint32_t>& shapes = shapes_of[content.does];
+    const auto shape = std::find_if(shapes.begin(), shapes.end(), [&](std::uint32_t other) {
+      return lie_alike(pieces_[other].graph(), graph,
+                       content.first_gpu - contents_[other].first_gpu);
+    });
+    if (shape == shapes.end()) {
+      shapes.push_back(i);
+    } else {
+      content.shape = *shape;
+    }
+  }
+}
+
+FindNeighbours::Spans FindNeighbours::spans_of(const std::vector<PieceRun>& runs) const {
+  Spans spans{.on_gpu = std::vector<std::vector<Span>>(cluster_.gpus()), .of_block = {}};
+  for (std::uint32_t i = 0; i < runs.size(); ++i) {
+    const PieceRun& run = runs[i];
+    if (run.joined || computes_on_[run.piece].empty()) continue;
+    spans.of_block[run.block].push_back(i);
+    const Span span{run.start, end_of(run, results_), i};
+    for (const std::uint32_t gpu : computes_on_[run.piece]) {
+      spans.on_gpu[gpu + first_gpu(run, cluster_)].push_back(span);
+    }
+  }
+  for (std::vector<Span>& of_gpu : spans.on_gpu) {
+    std::stable_sort(of_gpu.begin(), of_gpu.end(),
+                     [](const Span& a, const Span& b) { return a.end < b.end; });
+  }
+  return spans;
+}
+
+std::vector<Neighbours> FindNeighbours::in(const std::vector<PieceRun>& runs) {
+  const Spans spans = spans_of(runs);
+  std::vector<Neighbours> all;
+  std::vector<std::vector<Stay>> transfers(cluster_.gpus());
+  for (std::uint32_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].joined || !computes_on_[runs[i].piece].empty()) continue;
+    for (const BlockId block : blocks_beside(runs[i], runs, spans)) {
+      add(i, spans.of_block.at(block), runs, all);
+    }
+    for (const std::uint32_t gpu : all_[runs[i].piece]) {
+      transfers[gpu + first_gpu(runs[i], cluster_)].push_back(
+          {runs[i].start, end_on(gpu, runs[i]), i});
+    }
+  }
+  for (const auto& [a, b] : met(std::move(transfers))) {
+    if (share_a_stream(pieces_[runs[a].piece].graph(), pieces_[runs[b].piece].graph())) continue;
+    const bool is_longer = results_[runs[a].piece].time >= results_[runs[b].piece].time;
+    all.push_back(neighbours(is_longer ? a : b, {is_longer ? b : a}, runs));
+  }
+  return all;
+}
+
+// When a transfer has ended on one GPU of its piece.
+SimTime FindNeighbours::end_on(std::uint32_t gpu, const PieceRun& transfer) const {
+  const SimTime end = results_[transfer.piece].gpus[gpu].end;
+  return transfer.start + transfer.pace.after(end - SimTime{});
+}
+
+std::set<BlockId> FindNeighbours::blocks_beside(const PieceRun& transfer,
+                                                const std::vector<PieceRun>& runs,
+                                                const Spans& all) const {
+  std::set<BlockId> blocks;
+  for (const std::uint32_t gpu : all_[transfer.piece]) {
+    const SimTime end = end_on(gpu, transfer);
+    const std::vector<Span>& spans = all.on_gpu[gpu + first_gpu(transfer, cluster_)];
+    auto at = std::partition_point(spans.begin(), spans.end(),
+                                   [&](const Span& span) { return span.end <= transfer.start; });
+    for (; at != spans.end() && at->start < end; ++at) blocks.insert(runs[at->run].block);
+  }
+  return blocks;
+}
+
+std::vector<std::uint32_t> FindNeighbours::shared(const PieceRun& transfer,
+                                                  const PieceRun& run) const {
+  const std::vector<std::uint32_t>& gpus = all_[transfer.piece];
+  const std::uint32_t shift = first_gpu(transfer, cluster_);
+  std::vector<std::uint32_t> both;
+  const std::vector<std::uint32_t>& own =
+      computes_on_[run.piece].empty() ? all_[run.piece] : computes_on_[run.piece];
+  for (const std::uint32_t gpu : own) {
+    const std::uint32_t whole = gpu + first_gpu(run, cluster_);
+    if (whole >= shift && std::binary_search(gpus.begin(), gpus.end(), whole - shift)) {
+      both.push_back(whole);
+    }
+  }
+  return both;
+}
+
+// With all runs of the block on the transfer's GPUs, of which some may be there at other times:
+// those together that a group of the transfer ties.
+void FindNeighbours::add(std::uint32_t transfer, const std::vector<std::uint32_t>& of_block,
+                         const std::vector<PieceRun>& runs, std::vector<Neighbours>& all) {
+  const PieceRun& run = runs[transfer];
+  std::vector<std::uint32_t> beside;
+  std::map<std::uint32_t, std::uint32_t> on_gpu;  // index in these, by GPU
+  for (const std::uint32_t i : of_block) {
+    if (shared(run, runs[i]).empty()) continue;
+    for (const std::uint32_t gpu : all_[runs[i].piece]) {
+      on_gpu[gpu + first_gpu(runs[i], cluster_)] = static_cast<std::uint32_t>(beside.size());
+    }
+    beside.push_back(i);
+  }
+  Ties ties = tied_by(pieces_[run.piece].graph(), first_gpu(run, cluster_), on_gpu, beside.size());
+  std::map<std::uint32_t, std::vector<std::uint32_t>> tied;
+  for (std::uint32_t i = 0; i < beside.size(); ++i) tied[ties.find(i)].push_back(beside[i]);
+  for (auto& [first, tied_runs] : tied) all.push_back(neighbours(transfer, tied_runs, runs));
+}
+
+Neighbours FindNeighbours::neighbours(std::uint32_t transfer, std::vector<std::uint32_t> computing,
+                                      const std::vector<PieceRun>& runs) {
+  const auto placed = [&](std::uint32_t i) { return PlacedPiece{runs[i].piece, runs[i].node}; };
+  std::sort(computing.begin(), computing.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return placed(a) < placed(b); });
+  std::pair<PlacedPiece, std::vector<PlacedPiece>> key{placed(transfer), {}};
+  for (const std::uint32_t i : computing) key.second.push_back(placed(i));
+  auto known = pairs_.find(key);
+  if (known == pairs_.end()) {
+    Pair pair = pair_of(key.first, key.second);
+    known = pairs_.emplace(std::move(key), std::move(pair)).first;
+  }
+  Neighbours all{.pair = known->second.pair, .transfer = transfer, .computing = {}};
+  all.pair.together = begin_together(runs[transfer], computing, runs);
+  for (std::size_t i = 0; i < computing.size(); ++i) {
+    all.computing.push_back({computing[i], known->second.stands_for[i]});
+  }
+  return all;
+}
+
+// As good as.
+bool FindNeighbours::begin_together(const PieceRun& transfer,
+                                    const std::vector<std::uint32_t>& computing,
+                                    const std::vector<PieceRun>& runs) const {
+  const Duration transferring = results_[transfer.piece].time;
+  return std::all_of(computing.begin(), computing.end(), [&](std::uint32_t i) {
+    const PieceRun& run = runs[i];
+    const SimTime first = std::min(transfer.start, run.start);
+    const Duration apart = later(transfer.start, run.start) - first;
+    return transferring < results_[run.piece].time && apart.count() <= transferring.count() / 8;
+  });
+}
+
+bool FindNeighbours::is_sound(const PlacedPiece& placed) const {
+  const std::uint32_t shift = placed.node * per_node();
+  return std::all_of(all_[placed.piece].begin(), all_[placed.piece].end(), [&](std::uint32_t gpu) {
+    return cluster_.is_sound(cluster_.node_of(GpuId(gpu + shift)));
+  });
+}
+
+// Of alike ones in sound nodes the first is taken.
+FindNeighbours::Pair FindNeighbours::pair_of(const PlacedPiece& transfer,
+                                             const std::vector<PlacedPiece>& all) {
+  Pair pair;
+  std::vector<PlacedPiece> taken;
+  std::map<std::uint32_t, std::uint32_t> of_shape;
+  for (const PlacedPiece& placed : all) {
+    const auto next = static_cast<std::uint32_t>(taken.size());
+    const std::uint32_t of =
+        is_sound(placed) ? of_shape.try_emplace(contents_[placed.piece].shape, next).first->second
+                         : next;
+    pair.stands_for.push_back(of);
+    if (of == next) taken.push_back(placed);
+  }
+  pair.pair = known_pair(transfer, taken);
+  return pair;
+}
+
+// Where they lie is left out unless a node is unsound: what slows them is on their GPUs.
+PairBeside FindNeighbours::known_pair(const PlacedPiece& transfer,
+                                      const std::vector<PlacedPiece>& computing) {
+  const std::uint32_t per_node = this->per_node();
+  std::vector<bool> gpus(cluster_.gpus());
+  std::set<std::uint32_t> nodes;
+  bool in_nodes = pieces_[transfer.piece].in_a_node;
+  for (const PlacedPiece& placed : computing) {
+    in_nodes = in_nodes && pieces_[placed.piece].in_a_node;
+    for (const std::uint32_t gpu : all_[placed.piece]) {
+      gpus[gpu + placed.node * per_node] = true;
+      nodes.insert(gpu / per_node + placed.node);
+    }
+  }
+  const std::uint32_t shift = transfer.node * per_node;
+  std::vector<std::vector<std::vector<std::uint32_t>>> groups;
+  for (Groups& of_op : groups_on(pieces_[transfer.piece].graph(), shift, gpus)) {
+    for (std::vector<std::uint32_t>& group : of_op.groups) {
+      for (std::uint32_t& gpu : group) {
+        gpu += shift;
+        nodes.insert(gpu / per_node);
+      }
+    }
+    groups.push_back(std::move(of_op.groups));
+  }
+  const std::uint32_t first = *nodes.begin();
+  for (auto& of_op : groups) {
+    for (auto& group : of_op) {
+      for (std::uint32_t& gpu : group) gpu -= first * per_node;
+    }
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> shapes;
+  for (const PlacedPiece& placed : computing) {
+    const Content& content = contents_[placed.piece];
+    shapes.emplace_back(content.shape, content.first_gpu + (placed.node - first) * per_node);
+  }
+  const bool sound = (nodes.size() == 1 || cluster_.spec.degraded_links.empty()) &&
+                     std::all_of(nodes.begin(), nodes.end(),
+                                 [&](std::uint32_t node) { return cluster_.is_sound(node); });
+  const bool moves = cluster_.unsound.empty() || (in_nodes && nodes.size() == 1);
+  const std::uint32_t by = moves ? first : 0;
+  PairBeside pair{
+      .transfer = {transfer.piece, transfer.node - by}, .computing = {}, .together = false};
+  for (const PlacedPiece& placed : computing) {
+    pair.computing.push_back({placed.piece, placed.node - by});
+  }
+  Key key{contents_[transfer.piece].does, std::move(groups), std::move(shapes),
+          sound ? kAnywhere : first};
+  return known_.try_emplace(std::move(key), std::move(pair)).first->second;
 }
 
 }  // namespace weft

@@ -10,8 +10,10 @@ namespace {
 
 __extension__ using SignedWide = __int128;
 
+// Stays at the largest value.
 std::int64_t times(std::int64_t amount, std::int64_t numerator, std::int64_t denominator) {
-  return static_cast<std::int64_t>(static_cast<SignedWide>(amount) * numerator / denominator);
+  const SignedWide product = static_cast<SignedWide>(amount) * numerator / denominator;
+  return static_cast<std::int64_t>(std::min<SignedWide>(product, INT64_MAX));
 }
 
 // When something begins to be beside a run, or is no longer.
@@ -32,15 +34,17 @@ std::vector<Edge> edges_of(const std::vector<Beside>& beside) {
   return edges;
 }
 
-// Scales durations so that those whose sums are equal have equal sums again.
+// Scales durations so that those whose sums are equal have equal sums again. Sums over very many
+// GPUs stay at the largest value.
 class Scale {
  public:
+  // What took `alone` takes `now`.
   Scale(Duration alone, Duration now) : alone_(alone.count()), now_(now.count()) {}
 
   Duration of(Duration alone) {
     const std::int64_t before = scaled_;
-    sum_ += alone.count();
-    scaled_ = times(sum_, now_, alone_);
+    add_saturating(sum_, alone.count());
+    scaled_ = alone_ == 0 ? sum_ : times(sum_, now_, alone_);
     return picoseconds(scaled_ - before);
   }
 
@@ -51,26 +55,40 @@ class Scale {
   std::int64_t scaled_ = 0;
 };
 
-void slow_gpus(RunResult& run, const Pace& pace, const Scale& scale) {
-  Scale computing = scale;
-  Scale exposed = scale;
+// Of all GPUs.
+struct Used {
+  Duration computing;
+  Duration exposed;
+};
+Used used_in(const RunResult& run) {
+  Used used;
+  for (const GpuUse& gpu : run.gpus) {
+    add_saturating(used.computing, gpu.computing);
+    add_saturating(used.exposed, run.exposed(gpu));
+  }
+  return used;
+}
+
+// Each by as much as it ends later: one that has ended before it was slowed has the times it had.
+void slow_gpus(RunResult& run, const Pace& pace) {
   for (GpuUse& gpu : run.gpus) {
-    const Duration bare = exposed.of(run.exposed(gpu));
-    gpu.computing = computing.of(gpu.computing);
-    gpu.active = gpu.computing + bare;
-    gpu.end = SimTime{} + pace.after(gpu.end - SimTime{});
+    const Duration end = pace.after(gpu.end - SimTime{});
+    const Duration exposed = run.exposed(gpu);
+    Scale scale(gpu.end - SimTime{}, end);
+    gpu.computing = scale.of(gpu.computing);
+    gpu.active = gpu.computing + scale.of(exposed);
+    gpu.end = SimTime{} + end;
   }
 }
 
-void slow_operators(RunResult& run, const Pace& pace, const Scale& scale) {
-  Scale exposed = scale;
-  Scale critical = scale;
+void slow_operators(RunResult& run, const Pace& pace, const Scale& time, Scale exposed) {
+  Scale critical = time;
   for (OperatorUse& use : run.operators) {
     use.exposed = exposed.of(use.exposed);
     use.critical = critical.of(use.critical);
     if (use.kernels == 0) continue;
-    use.longest = Scale(scale).of(use.longest);
-    use.sum = Scale(scale).of(use.sum);
+    use.longest = Scale(time).of(use.longest);
+    use.sum = Scale(time).of(use.sum);
     for (SimTime* at : {&use.first_start, &use.first_place, &use.last_end}) {
       if (at->count() < INT64_MAX) *at = SimTime{} + pace.after(*at - SimTime{});
     }
@@ -127,11 +145,12 @@ RunResult at_pace(RunResult alone, const Pace& pace) {
   const Duration time = pace.after(alone.time);
   if (pace.is_as_alone() || alone.time == Duration{} || time == alone.time) return alone;
   SIM_ASSERT(alone.path_from == SimTime{});  // nothing in it is released later
-  const Scale scale(alone.time, time);
-  slow_gpus(alone, pace, scale);
-  slow_operators(alone, pace, scale);
-  Scale computing = scale;
-  Scale exposed = scale;
+  const Used before = used_in(alone);
+  slow_gpus(alone, pace);
+  const Used now = used_in(alone);
+  Scale computing(before.computing, now.computing);
+  Scale exposed(before.exposed, now.exposed);
+  slow_operators(alone, pace, Scale(alone.time, time), exposed);
   for (PartUse& part : alone.parts) {
     part.computing = computing.of(part.computing);
     part.exposed = exposed.of(part.exposed);

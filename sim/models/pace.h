@@ -2,6 +2,7 @@
 // are there. A fluid: exact where the others slow all of the run alike.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct Beside {
   Duration from;  // negative: since before it began
   Duration until;
   Slowdown slowdown = kAsAlone;
-  bool operator==(const Beside&) const = default;
+  auto operator<=>(const Beside&) const = default;
 };
 
 class Pace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <utility>
 
 #include "sim/core/assert.h"
@@ -12,6 +11,7 @@
 #include "sim/models/concurrently.h"
 #include "sim/models/needs.h"
 #include "sim/models/piece_key.h"
+#include "sim/models/progress_of_all.h"
 #include "sim/models/schedule.h"
 #include "sim/models/single_operator.h"
 
@@ -39,35 +39,6 @@ FirstOperators first_operators(const TaskGraph& tasks, const Cluster& cluster) {
   }
   return first;
 }
-
-// What pieces have done together, told by whichever has done something.
-class ProgressOfAll {
- public:
-  ProgressOfAll(std::size_t pieces, const OnProgress& tell) : of_piece_(pieces), tell_(tell) {}
-
-  OnProgress of(std::size_t piece) {
-    if (!tell_) return {};
-    return [this, piece](const Progress& progress) {
-      const std::lock_guard lock(telling_);
-      of_piece_[piece] = progress;
-      Progress all;
-      for (const Progress& one : of_piece_) {
-        all.events += one.events;
-        all.now = later(all.now, one.now);
-        all.wgs_done += one.wgs_done;
-        all.wgs += one.wgs;
-        all.kernels += one.kernels;
-        all.messages += one.messages;
-      }
-      tell_(all);
-    };
-  }
-
- private:
-  std::mutex telling_;
-  std::vector<Progress> of_piece_;
-  const OnProgress& tell_;
-};
 
 }  // namespace
 
@@ -183,12 +154,16 @@ void ModelRun::record(const RecordOptions& what) {
   for (auto& [joined, folding] : folding_) folding.unfused.clear();
 }
 
-// As many as there are cores, and as run.max_memory has room for if each is the largest piece.
 int ModelRun::at_a_time(std::size_t runs, const Folded& folded, Mode mode) const {
+  if (runs <= 1 || scenario_.run.cores == 1) return 1;
+  return at_a_time(runs, estimated_needs(folded.pieces, scenario_, cluster_, mode).memory);
+}
+
+// As many as there are cores, and as run.max_memory has room for if each needs so much.
+int ModelRun::at_a_time(std::size_t runs, Bytes needed) const {
   if (runs <= 1 || scenario_.run.cores == 1) return 1;
   // A timeline has been given the memory that one piece leaves.
   if (record_ && record_->detail > Detail::intervals) return 1;
-  const Bytes needed = estimated_needs(folded.pieces, scenario_, cluster_, mode).memory;
   const std::int64_t fit =
       scenario_.run.max_memory.count() / std::max<std::int64_t>(needed.count(), 1);
   const auto most = std::min(static_cast<std::int64_t>(runs), std::int64_t{scenario_.run.cores});
@@ -233,18 +208,22 @@ void ModelRun::run_pieces(Folding& folding, const std::vector<TimedPiece>& piece
   }
 }
 
-RunResult ModelRun::too_large(const Folded& folded, Mode mode) const {
-  const Bytes needed = estimated_needs(folded.pieces, scenario_, cluster_, mode).memory;
+std::optional<RunResult> ModelRun::too_large(const Folded& folded, Mode mode) const {
+  return too_large_together(estimated_needs(folded.pieces, scenario_, cluster_, mode).memory, mode,
+                            "some exchanges outlast the layers that they overlap");
+}
+
+std::optional<RunResult> ModelRun::too_large_together(Bytes needed, Mode mode,
+                                                      std::string_view why) const {
+  if (needed <= scenario_.run.max_memory) return std::nullopt;
+  constexpr std::int64_t kMebi = 1024 * 1024;
   RunResult result;
   result.mode = mode;
-  if (needed <= scenario_.run.max_memory) return result;
-  constexpr std::int64_t kMebi = 1024 * 1024;
   result.ending = Ending::memory_limit;
   result.stopped_because = fmt::format(
-      "run.max_memory: some exchanges outlast the layers that they overlap, so these have to be "
-      "simulated together, which is estimated to need {0} MiB; if the machine has them, --set "
-      "'run.max_memory={0} MiB'",
-      (needed.count() + kMebi - 1) / kMebi);
+      "run.max_memory: {1}, so these have to be simulated together, which is estimated to need "
+      "{0} MiB; if the machine has them, --set 'run.max_memory={0} MiB'",
+      (needed.count() + kMebi - 1) / kMebi, why);
   return result;
 }
 
@@ -253,7 +232,7 @@ Joined ModelRun::joined_further(const Joined& joined, const Joined& more, std::s
                                 Mode mode) {
   Joined wide = join_around(joined, more, further);
   if (wide == more) return more;
-  if (too_large(folding(wide).folded, mode).ending == Ending::finished) return wide;
+  if (!too_large(folding(wide).folded, mode)) return wide;
   folding_.erase(wide);
   return more;
 }
@@ -300,8 +279,7 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
     }
     folding.unfused.clear();  // recordings are large and useless if runs meet
     joined = joined_further(joined, more, further, mode);
-    RunResult refused = too_large(this->folding(joined).folded, mode);
-    if (refused.ending != Ending::finished) return refused;
+    if (auto refused = too_large(this->folding(joined).folded, mode)) return *std::move(refused);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -121,6 +122,7 @@ class ModelRun {
                                       const RunOptions& options,
                                       const OnProgress& on_progress) const;
   [[nodiscard]] int at_a_time(std::size_t runs, const Folded& folded, Mode mode) const;
+  [[nodiscard]] int at_a_time(std::size_t runs, Bytes needed) const;
   [[nodiscard]] RunOptions options_of_each(int at_a_time) const;
   [[nodiscard]] ModelLowering lowering_of(const Piece& piece, const Chosen& chosen, Mode mode,
                                           const std::vector<Release>& releases) const;
@@ -134,14 +136,20 @@ class ModelRun {
   // Times runs with what lies beside them. False: as above.
   bool slow_down(Timetable& timetable, Folding& folding, Mode mode, const OnProgress& on_progress,
                  PieceResults& all);
-  // Simulates the pairs that are new among them.
-  void add_slowdowns(const std::vector<Neighbours>& neighbours, const Timetable& timetable,
-                     const Folding& folding, Mode mode, const PieceResults& alone,
-                     Slowdowns& slowdowns);
+  // Simulates the pairs that are new among them. Returns the first that has not finished.
+  std::optional<RunResult> add_slowdowns(const std::vector<Neighbours>& neighbours,
+                                         const Timetable& timetable, const Folding& folding,
+                                         Mode mode, const OnProgress& on_progress,
+                                         const PieceResults& alone, Slowdowns& slowdowns);
+  [[nodiscard]] RunResult result_of_pair(const PairGraph& pair, const Chosen& chosen, Mode mode,
+                                         RunOptions options, const OnProgress& on_progress) const;
   [[nodiscard]] Chosen chosen_in(const PairGraph& pair, const Timetable& timetable,
                                  const Folding& folding, Mode mode) const;
   Joined joined_further(const Joined& joined, const Joined& more, std::size_t further, Mode mode);
-  [[nodiscard]] RunResult too_large(const Folded& folded, Mode mode) const;
+  // What is said instead of running what needs too much memory.
+  [[nodiscard]] std::optional<RunResult> too_large(const Folded& folded, Mode mode) const;
+  [[nodiscard]] std::optional<RunResult> too_large_together(Bytes needed, Mode mode,
+                                                            std::string_view why) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
     return piece.in_a_node ? node_ : cluster_;
   }

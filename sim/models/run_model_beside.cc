@@ -1,11 +1,13 @@
 // Runs of a model that lie beside one another on a GPU: each as fast as the other lets it.
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "sim/models/concurrently.h"
 #include "sim/models/needs.h"
+#include "sim/models/progress_of_all.h"
 #include "sim/models/run_model.h"
 
 namespace weft {
@@ -22,6 +24,16 @@ SimTime end_of_all(const Folded& timed, const std::vector<RunResult>& pieces) {
   return end;
 }
 
+constexpr std::size_t kRunsOfPair = 3;  // by PairGraph::Of
+
+// Null: none.
+const RunResult* unfinished(const std::array<RunResult, kRunsOfPair>& runs) {
+  const auto found = std::find_if(runs.begin(), runs.end(), [](const RunResult& run) {
+    return run.ending != Ending::finished;
+  });
+  return found == runs.end() ? nullptr : &*found;
+}
+
 Fusion moved(Fusion fusion, std::uint32_t by) {
   for (OpId* op : {&fusion.first, &fusion.second, &fusion.through}) {
     if (!op->is_none()) *op = OpId(op->value + by);
@@ -33,16 +45,21 @@ Fusion moved(Fusion fusion, std::uint32_t by) {
 
 bool ModelRun::slow_down(Timetable& timetable, Folding& folding, Mode mode,
                          const OnProgress& on_progress, PieceResults& all) {
+  const Folded first = timetable.timed();
+  FindNeighbours find(first.pieces, all.results, cluster_);
   Slowdowns slowdowns;
-  std::vector<std::vector<Beside>> beside(folding.folded.runs.size());
+  std::vector<std::vector<Beside>> beside(first.runs.size());
   SimTime before;
   for (int trial = 0; trial < kMostTrials; ++trial) {
     const Folded timed = timetable.timed();
-    const std::vector<Neighbours> neighbours = neighbours_in(timed, all.results, cluster_);
+    const std::vector<Neighbours> neighbours = find.in(timed.runs);
     if (neighbours.empty() && trial == 0) return true;
-    add_slowdowns(neighbours, timetable, folding, mode, all, slowdowns);
-    std::vector<std::vector<Beside>> now =
-        beside_runs(timed, all.results, neighbours, slowdowns, cluster_);
+    if (auto unfinished =
+            add_slowdowns(neighbours, timetable, folding, mode, on_progress, all, slowdowns)) {
+      all.results.push_back(*std::move(unfinished));
+      return false;
+    }
+    std::vector<std::vector<Beside>> now = find.beside_runs(timed.runs, neighbours, slowdowns);
     const SimTime end = end_of_all(timed, all.results);
     const std::int64_t changed = std::abs((end - before).count());
     if (trial > 1 && changed < end.count() / 10'000) break;
@@ -55,54 +72,68 @@ bool ModelRun::slow_down(Timetable& timetable, Folding& folding, Mode mode,
   return complete(timetable, folding, mode, on_progress, all);
 }
 
-void ModelRun::add_slowdowns(const std::vector<Neighbours>& neighbours, const Timetable& timetable,
-                             const Folding& folding, Mode mode, const PieceResults& alone,
-                             Slowdowns& slowdowns) {
+std::optional<RunResult> ModelRun::add_slowdowns(const std::vector<Neighbours>& neighbours,
+                                                 const Timetable& timetable, const Folding& folding,
+                                                 Mode mode, const OnProgress& on_progress,
+                                                 const PieceResults& alone, Slowdowns& slowdowns) {
   std::set<PairBeside> fresh;
   for (const Neighbours& one : neighbours) {
     if (slowdowns.count(one.pair) == 0) fresh.insert(one.pair);
   }
-  if (fresh.empty()) return;
+  if (fresh.empty()) return std::nullopt;
   const Folded timed = timetable.timed();
   const std::vector<PairBeside> pairs(fresh.begin(), fresh.end());
-  std::vector<MutualSlowdown> found(pairs.size());
-  const int at_a_time = this->at_a_time(pairs.size(), folding.folded, mode);
+  Bytes most;
+  for (const PairBeside& pair : pairs) {
+    const PairGraph both(pair, timed.pieces, alone.results, cluster_, PairGraph::Of::both);
+    const Needs needs = estimated_needs(unfolded(both.graph()).pieces, scenario_, cluster_, mode);
+    most = std::max(most, needs.memory);
+  }
+  if (auto refused = too_large_together(
+          most, mode, "sums of gradients or sends and the layers beside them slow one another")) {
+    return refused;
+  }
+  const int at_a_time = this->at_a_time(pairs.size(), most);
   const RunOptions options = options_of_each(at_a_time);
+  ProgressOfAll progress(kRunsOfPair * pairs.size(), on_progress);
+  std::vector<std::array<RunResult, kRunsOfPair>> results(pairs.size());
+  std::vector<MutualSlowdown> found(pairs.size());
   concurrently(pairs.size(), at_a_time, [&](std::size_t i) {
-    const auto ends = [&](PairGraph::Of of) -> std::optional<PairGraph::Ends> {
+    const auto ends = [&](PairGraph::Of of) {
       const PairGraph pair(pairs[i], timed.pieces, alone.results, cluster_, of);
-      if (of == PairGraph::Of::computing && !pair.repeats_what_computes()) {
-        PairGraph::Ends known;
-        for (const PlacedPiece& placed : pairs[i].computing) {
-          known.computing.push_back(alone.results[placed.piece].time);
-        }
-        return known;
-      }
-      const Chosen chosen = chosen_in(pair, timetable, folding, mode);
-      const ModelLowering how{.options = overlap_options(scenario_),
-                              .cluster = pair.in_a_node() ? node_ : cluster_,
-                              .mode = mode,
-                              .fusions = chosen.fusions,
-                              .ways = chosen.ways,
-                              .exits = pair.exits(),
-                              .releases = {},
-                              .strategy = {},
-                              .whole = &cluster_};
-      const PieceResult result = result_or_known(pair.graph(), how, options, {});
-      if (result.run.result.ending != Ending::finished) return std::nullopt;
-      return pair.ends(result.run.result);
+      if (auto known = pair.ends_alone(alone.results)) return *std::move(known);
+      const auto run = static_cast<std::size_t>(of);
+      RunResult& result = results[i][run];
+      result = result_of_pair(pair, chosen_in(pair, timetable, folding, mode), mode, options,
+                              progress.of(kRunsOfPair * i + run));
+      return result.ending == Ending::finished ? pair.ends(result) : PairGraph::Ends();
     };
-    const auto together = ends(PairGraph::Of::both);
-    auto apart = ends(PairGraph::Of::computing);
-    const auto transfer = ends(PairGraph::Of::transfer);
-    if (!together || !apart || !transfer) {  // a limit is met: as alone
-      found[i].computing.assign(pairs[i].computing.size(), kAsAlone);
-      return;
-    }
-    apart->transfer = transfer->transfer;
-    found[i] = slowdown_from(*together, *apart);
+    const PairGraph::Ends together = ends(PairGraph::Of::both);
+    PairGraph::Ends apart = ends(PairGraph::Of::computing);
+    apart.transfer = ends(PairGraph::Of::transfer).transfer;
+    if (unfinished(results[i]) == nullptr) found[i] = slowdown_from(together, apart);
   });
-  for (std::size_t i = 0; i < pairs.size(); ++i) slowdowns.emplace(pairs[i], std::move(found[i]));
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (const RunResult* result = unfinished(results[i])) return *result;
+    slowdowns.emplace(pairs[i], std::move(found[i]));
+  }
+  return std::nullopt;
+}
+
+// A limit of simulated time is one of the model's: a pair repeats what is shorter.
+RunResult ModelRun::result_of_pair(const PairGraph& pair, const Chosen& chosen, Mode mode,
+                                   RunOptions options, const OnProgress& on_progress) const {
+  options.max_time = times_saturating(options.max_time, pair.most_times());
+  const ModelLowering how{.options = overlap_options(scenario_),
+                          .cluster = pair.in_a_node() ? node_ : cluster_,
+                          .mode = mode,
+                          .fusions = chosen.fusions,
+                          .ways = chosen.ways,
+                          .exits = pair.exits(),
+                          .releases = {},
+                          .strategy = {},
+                          .whole = &cluster_};
+  return result_or_known(pair.graph(), how, options, on_progress).run.result;
 }
 
 // What a mode overlaps in each of them.

@@ -53,6 +53,10 @@ SustainedRun& ScenarioRun::model_run() {
 
 Needs ScenarioRun::needs_of(Mode mode) const {
   Needs needs = estimated_needs(pieces(), scenario_, simulated(), mode);
+  if (folds()) {
+    const Needs beside = estimated_needs_beside(pieces(), scenario_, simulated(), mode);
+    needs.memory = std::max(needs.memory, beside.memory);
+  }
   if (alike_) needs.memory += Transport::memory(cluster_.network);  // of_all_copies()
   return needs;
 }

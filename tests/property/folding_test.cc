@@ -148,7 +148,7 @@ TEST(Folding, a_further_token_takes_as_long_as_in_the_whole) {
     const Scenario scenario = scenario_of(text);
     const double once = to_microseconds(result_of(scenario, true).time);
     const double each = to_microseconds(result_of(scenario, false).time);
-    EXPECT_NEAR(once / each, 1, 0.02) << once << " us for " << each << "\n" << text;
+    EXPECT_NEAR(once / each, 1, 0.01) << once << " us for " << each << "\n" << text;
   });
 }
 
@@ -250,21 +250,22 @@ void expect_folded_within(const Within& within, int data, const std::string& sha
 }
 
 // A GEMM whose WG fills a CU keeps sends' channels out until it is done, and they then keep the
-// next one's WG waiting: how much depends on what a send meets, and folding has the mean over a
-// layer. Up to 1.7 % of steps as short as these.
+// next one's WG waiting: how much depends on what a send meets, and unless it begins with a layer
+// folding has the mean over it. -0.9 to +0.3 % with seeds 1 to 4.
 TEST(Folding, every_schedule_takes_as_long_as_the_whole) {
-  expect_folded_within({.shorter = 0.02, .longer = 0.02}, 1);
+  expect_folded_within({.shorter = 0.01, .longer = 0.01}, 1);
 }
 
-// With virtual stages or cut backwards, sums of gradients lie beside other parts of the schedule.
+// With virtual stages or cut backwards, sums of gradients lie beside other parts of the schedule
+// and beside sends. -0.9 to +1.1 % with seeds 1 to 4.
 TEST(Folding, sums_beside_other_parts_of_a_schedule_slow_them) {
-  expect_folded_within({.shorter = 0.02, .longer = 0.02}, 2);
+  expect_folded_within({.shorter = 0.01, .longer = 0.012}, 2);
 }
 
 // Parameters that each pass gathers: blocks of several stages are joined, and their operators begin
-// apart. Transfers beside joined blocks do not slow these.
-TEST(Folding, a_pipeline_that_gathers_parameters_takes_no_longer_than_the_whole) {
-  expect_folded_within({.shorter = 0.08, .longer = 0.01}, 2, "parameters");
+// apart. Transfers beside joined blocks do not slow these. -0.9 to +1.8 % with seeds 1 to 4.
+TEST(Folding, a_pipeline_that_gathers_parameters_takes_as_long_as_the_whole) {
+  expect_folded_within({.shorter = 0.01, .longer = 0.02}, 2, "parameters");
 }
 
 }  // namespace

@@ -3,6 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "sim/models/build_model.h"
+#include "sim/models/run_model.h"
+#include "tests/unit/engine/simulated.h"
+#include "tests/unit/models/hand_made.h"
+
 namespace weft::beside_test {
 namespace {
 
@@ -24,6 +31,141 @@ TEST(Slowdown, of_what_does_nothing_meanwhile_is_bounded) {
                     {.transfer = microseconds(50), .computing = {microseconds(100)}});
   EXPECT_EQ(slowdown.transfer, 64 * kAsAlone);
   EXPECT_EQ(slowdown.computing, std::vector<Slowdown>{kAsAlone});
+}
+
+// On GPU 0 twice as long until 30 us, on GPU 1 until 20 us, three times as long from there on: the
+// GPU that loses more counts. What both have from the same transfer counts once.
+TEST(Beside, of_several_gpus_the_one_that_loses_most_counts) {
+  const Beside both{Duration{}, microseconds(20), 2 * kAsAlone};
+  const Beside longer{microseconds(20), microseconds(30), 2 * kAsAlone};
+  const Beside slower{microseconds(20), microseconds(40), 3 * kAsAlone};
+  const std::vector<Beside> most = most_on_a_gpu({{0, {both, longer}}, {1, {both, slower}}});
+  EXPECT_EQ(Pace(most).after(microseconds(10)), microseconds(20));
+  EXPECT_NEAR(to_microseconds(Pace(most).after(microseconds(16))), 38, 1e-5);
+  EXPECT_EQ(most_on_a_gpu({{0, {both, both}}, {1, {both}}}).front().slowdown, 3 * kAsAlone);
+}
+
+// Nodes of eight GPUs, the first with a slow one.
+Cluster with_a_straggler() {
+  return build_cluster(scenario_of(R"(
+name: a straggler
+cluster:
+  base: clusters/nodes_16x_8x_h100
+  nodes: 4
+  stragglers: [{gpu: 0, clock: 0.5}]
+workload: {kind: collective, op: all_to_all, bytes: 2 MB}
+)")
+                           .cluster);
+}
+
+Piece layer_on(std::uint32_t node, bool in_a_node) {
+  HandMadeModel model;
+  model.add("up", "mlp", product(1024, 1024, 1024), model.groups(8 * node, 8, 8), {});
+  return {.part = std::move(model.graph), .in_a_node = in_a_node};
+}
+
+Piece send(std::uint32_t from, std::uint32_t to) {
+  HandMadeModel model;
+  CommunicationShape shape;
+  shape.op = CollectiveOp::point_to_point;
+  shape.buffer = bytes(1 << 20U);
+  const PlaceId place = model.graph.add_place({.groups = {{from, to}}});
+  model.add("send", "send", shape, place, {}, 1);
+  return {.part = std::move(model.graph)};
+}
+
+RunResult computing_on(std::size_t first_gpus, std::int64_t us) {
+  RunResult result;
+  result.time = microseconds(us);
+  result.gpus.resize(32);
+  for (std::size_t gpu = 0; gpu < result.gpus.size(); ++gpu) {
+    result.gpus[gpu].end = SimTime{} + result.time;
+    if (gpu < first_gpus) result.gpus[gpu].computing = result.time;
+  }
+  return result;
+}
+
+// Layers on nodes 1 to 3 are one piece, sends between them one each, as the cluster has a slow GPU.
+// Those from node 1 to 2 and from 2 to 3 are alike still; that from the slow node is not. A send
+// that two layers share is beside one of them, which stands for the other.
+TEST(Neighbours, are_told_apart_by_what_they_do_and_not_by_where_they_are) {
+  const Cluster cluster = with_a_straggler();
+  const std::vector<Piece> pieces = {layer_on(0, true), layer_on(0, false), send(8, 16),
+                                     send(16, 24), send(0, 8)};
+  std::vector<RunResult> results = {computing_on(8, 100), computing_on(8, 100)};
+  for (int i = 0; i < 3; ++i) results.push_back(computing_on(0, 200));
+  const BlockId layers(0);
+  std::vector<PieceRun> runs = {{.piece = 0, .node = 1, .block = layers},
+                                {.piece = 0, .node = 2, .block = layers},
+                                {.piece = 0, .node = 3, .block = layers},
+                                {.piece = 1, .node = 0, .block = layers}};
+  for (std::uint32_t i = 2; i < 5; ++i) runs.push_back({.piece = i, .block = BlockId(i)});
+  const std::vector<Neighbours> found = FindNeighbours(pieces, results, cluster).in(runs);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].pair, found[1].pair);
+  EXPECT_NE(found[0].pair, found[2].pair);
+  EXPECT_EQ(found[0].computing.size(), 2U);
+  EXPECT_EQ(found[0].pair.computing.size(), 1U);
+  EXPECT_EQ(found[2].pair.computing.size(), 2U);  // that of the slow node differs
+}
+
+// A sum and a send that end on one GPU at the same time: the sum, which is longer, is the transfer
+// of the pair. On one stream they would follow one another.
+TEST(Neighbours, are_transfers_on_streams_of_their_own) {
+  const Cluster cluster = with_a_straggler();
+  std::vector<Piece> pieces = {send(8, 16), send(16, 24)};
+  const std::vector<RunResult> results = {computing_on(0, 100), computing_on(0, 200)};
+  const std::vector<PieceRun> runs = {{.piece = 0, .block = BlockId(0)},
+                                      {.piece = 1, .block = BlockId(1)}};
+  EXPECT_TRUE(FindNeighbours(pieces, results, cluster).in(runs).empty());
+  pieces[1].part.ops[OpId(0)].stream = 2;
+  FindNeighbours find(pieces, results, cluster);
+  const std::vector<Neighbours> found = find.in(runs);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].transfer, 1U);
+  // 1.5 times as long while both are there: the send for all of its time, the sum while it is.
+  const Slowdown half = kAsAlone + kAsAlone / 2;
+  const auto beside = find.beside_runs(runs, found, {{found[0].pair, {half, {half}}}});
+  EXPECT_EQ(beside[0], (std::vector<Beside>{{Duration{}, microseconds(200), half}}));
+  EXPECT_EQ(beside[1], (std::vector<Beside>{{Duration{}, microseconds(100), half}}));
+}
+
+Scenario pipeline() {
+  return scenario_of(R"(
+name: two stages
+cluster: {base: clusters/node_8x_h100, gpus_per_node: 4}
+workload:
+  base: models/llama3_8b
+  phase: training
+  model: {layers: 4, vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8, inner: 8192}
+  sequence_length: 2048
+  microbatch: 1
+  sequences: 4
+  parallel: {tensor: 2, pipeline: 2}
+modes: [bulk]
+)");
+}
+
+// Each piece says at least once what it does, and so do pairs.
+TEST(PairsBeside, tell_what_they_have_done) {
+  const Scenario scenario = pipeline();
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const ModelGraph graph = build_model(scenario);
+  ModelRun run(scenario, cluster, graph);
+  std::size_t told = 0;
+  EXPECT_EQ(run.run(Mode::bulk, [&](const Progress&) { ++told; }).ending, Ending::finished);
+  EXPECT_GT(told, run.folded().pieces.size());
+}
+
+TEST(PairsBeside, that_need_too_much_memory_are_refused) {
+  Scenario scenario = pipeline();
+  scenario.run.max_memory = bytes(1);
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const ModelGraph graph = build_model(scenario);
+  const RunResult result = ModelRun(scenario, cluster, graph).run(Mode::bulk, {});
+  EXPECT_EQ(result.ending, Ending::memory_limit);
+  EXPECT_NE(result.stopped_because.find("slow one another"), std::string::npos)
+      << result.stopped_because;
 }
 
 }  // namespace

@@ -68,5 +68,37 @@ TEST(Pace, times_add_up_at_it) {
   EXPECT_EQ(slowed.exits[0].critical[0] + slowed.exits[0].path_gaps, microseconds(45));
 }
 
+// One GPU has ended after 20 us, before anything is beside the run: it keeps its times, and the
+// other's are as long as its end says.
+TEST(Pace, changes_nothing_on_a_gpu_that_has_ended_before) {
+  RunResult alone;
+  alone.time = microseconds(60);
+  alone.gpus.resize(2);
+  for (const int gpu : {0, 1}) {
+    GpuUse& use = alone.gpus[static_cast<std::size_t>(gpu)];
+    use.end = at(gpu == 0 ? 20 : 60);
+    use.active = use.computing = use.end - SimTime{};
+  }
+  alone.parts = {{"mlp", microseconds(80), Duration{}}};
+  const RunResult slowed =
+      at_pace(alone, Pace({{microseconds(20), microseconds(100), 2 * kAsAlone}}));
+  EXPECT_EQ(slowed.gpus[0].active, microseconds(20));
+  EXPECT_EQ(slowed.gpus[1].active, microseconds(100));
+  EXPECT_EQ(slowed.parts[0].computing, microseconds(120));
+}
+
+// Of 10^8 GPUs, whose times add up to more than fits.
+TEST(Pace, sums_stay_at_the_largest_value) {
+  RunResult alone;
+  alone.time = microseconds(60);
+  alone.gpus.resize(1);
+  alone.gpus[0].end = at(60);
+  alone.gpus[0].computing = alone.gpus[0].active = alone.time;
+  alone.parts = {{"mlp", picoseconds(INT64_MAX - 1), Duration{}}, {"more", microseconds(9), {}}};
+  const RunResult slowed = at_pace(alone, Pace({{Duration{}, microseconds(500), 2 * kAsAlone}}));
+  EXPECT_EQ(slowed.parts[0].computing, picoseconds(INT64_MAX));
+  EXPECT_EQ(slowed.parts[1].computing, Duration{});
+}
+
 }  // namespace
 }  // namespace weft::pace_test
