@@ -106,7 +106,7 @@ class Layouts {
       options.sets.push_back(std::string(kLayoutKeys[i]) + '=' + values[i]);
     }
     options.sets.push_back(fmt::format("workload.sequences={}", spec().microbatch * layout.data));
-    for (const char* const set : {"workload.parallel.schedule=~",
+    for (const char* const set : {"workload.parallel.sequence=~", "workload.parallel.schedule=~",
                                   "workload.parallel.virtual_stages=~", "run.beyond_memory=warn"}) {
       options.sets.emplace_back(set);
     }
