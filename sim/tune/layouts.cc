@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -102,20 +103,20 @@ class Layouts {
                                                              first,
                                                              last,
                                                              "~"};
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      options.sets.push_back(std::string(kLayoutKeys[i]) + '=' + values[i]);
-    }
+    std::transform(kLayoutKeys.begin(), kLayoutKeys.end(), values.begin(),
+                   std::back_inserter(options.sets),
+                   [](const char* key, const std::string& value) { return key + ('=' + value); });
     options.sets.push_back(fmt::format("workload.sequences={}", spec().microbatch * layout.data));
-    for (const char* const set : {"workload.parallel.sequence=~", "workload.parallel.schedule=~",
-                                  "workload.parallel.virtual_stages=~", "run.beyond_memory=warn"}) {
-      options.sets.emplace_back(set);
-    }
+    options.sets.insert(options.sets.end(),
+                        {"workload.parallel.sequence=~", "workload.parallel.schedule=~",
+                         "workload.parallel.virtual_stages=~", "run.beyond_memory=warn"});
     return load_scenario(file_, options).scenario;
   }
 
   static std::vector<std::int64_t> counts_of(const Scenario& scenario) {
     const TransformerSpec& spec = scenario.workload.transformer;
     std::vector<std::int64_t> counts;
+    counts.reserve(static_cast<std::size_t>(spec.parallel.pipeline));
     for (int part = 0; part < spec.parallel.pipeline; ++part) {
       counts.push_back(layers_of_part(spec, part).count);
     }

@@ -148,7 +148,7 @@ class AxesOfCollectives {
     std::vector<std::string> values;
     for (const std::string& value : all) {
       const bool is_known = std::find(values.begin(), values.end(), value) != values.end();
-      if (!is_known && loads(key + '=' + value)) values.push_back(value);
+      if (!is_known && loads(fmt::format("{}={}", key, value))) values.push_back(value);
     }
     if (values.size() < 2) return;
     if (axes_.text.empty()) {
