@@ -103,9 +103,19 @@ std::vector<Variation> variations_of_collective(const Scenario& scenario) {
                     with_default(half_and_twice(scenario.cluster.gpu.collective.channels)))};
 }
 
+// How a GEMM and a collective share the CUs in those modes that divide them.
+std::vector<Variation> variations_of_c3(const Scenario& scenario) {
+  Words cus;
+  for (int n = 4; 2 * n <= scenario.cluster.gpu.cus; n *= 2) cus.push_back(std::to_string(n));
+  return {variation("c3.partition_cus", with_default(cus)),
+          variation("c3.partition_by", {"masks", "channels"}),
+          variation("c3.dma_reserve_cus", {"~", "4", "8", "16", "32"})};
+}
+
 std::vector<Variation> variations_of_operator(const Scenario& scenario, std::optional<Mode> mode) {
   std::vector<Variation> all = variations_of_kernel(scenario.workload);
-  if (!mode || is_fused(*mode)) append(all, variations_of_fused());
+  if (mode && is_fused(*mode)) append(all, variations_of_fused());
+  if (scenario.workload.kind == WorkloadKind::c3) append(all, variations_of_c3(scenario));
   if (mode == Mode::role_split) {
     all.push_back(variation("fused.sending_cus", {"4", "8", "16", "32"}));
   }

@@ -125,6 +125,15 @@ TEST(SuggestedSpace, of_a_pipeline_has_stages_with_fewer_layers_at_its_ends_and_
   EXPECT_TRUE(has(values_of("layers_of_parts"), "[~, ~, ~, ~, ~, [")) << text;
 }
 
+// Nothing is fused with a collective that it does not depend on; what is shared are the CUs,
+// of at most as many as the collective has channels.
+TEST(SuggestedSpace, of_a_gemm_beside_a_collective_divides_the_cus) {
+  const std::string text = space("c3/h200.yaml", std::nullopt);
+  EXPECT_FALSE(has(text, "fused.")) << text;
+  EXPECT_TRUE(has(text, "{key: c3.partition_cus, values: [~, 4, 8, 16]}")) << text;
+  EXPECT_TRUE(has(text, "{key: collective.algorithm, values: [library, ")) << text;
+}
+
 // In bulk nothing is fused or cut, and each collective has its ways.
 TEST(SuggestedSpace, of_a_model_has_no_idle_keys_and_its_collectives) {
   const std::string text = space("models/dlrm_128_nodes.yaml", Mode::bulk);
