@@ -26,6 +26,10 @@ class Splitting {
   using ByLayers = std::vector<std::int64_t>;
 
   [[nodiscard]] std::size_t layers() const { return chain_.layers.size(); }
+  // Layers of a part: the ends have something to do without any.
+  [[nodiscard]] std::size_t least_of(std::size_t part) const {
+    return parts_ > 1 && (part == 0 || part + 1 == parts_) ? 0 : 1;
+  }
   // Of a part with the layers from `first` up to `end`.
   [[nodiscard]] std::int64_t time(std::size_t part, std::size_t first, std::size_t end) const {
     std::int64_t time = ends_[end] - ends_[first];
@@ -41,8 +45,8 @@ class Splitting {
     best[0] = 0;
     for (std::size_t part = 0; part < parts_; ++part) {
       ByLayers with(layers() + 1, kNever);
-      for (std::size_t end = part + 1; end <= layers(); ++end) {
-        for (std::size_t first = part; first < end; ++first) {
+      for (std::size_t end = least_of(part); end <= layers(); ++end) {
+        for (std::size_t first = 0; first + least_of(part) <= end; ++first) {
           if (best[first] == kNever) continue;
           with[end] = std::min(with[end], std::max(best[first], time(part, first, end)));
         }
@@ -61,8 +65,8 @@ class Splitting {
     for (std::size_t part = 0; part < parts_; ++part) {
       ByLayers with(layers() + 1, kNever);
       std::vector<std::size_t>& begin = begins.emplace_back(layers() + 1, 0);
-      for (std::size_t end = part + 1; end <= layers(); ++end) {
-        for (std::size_t first = part; first < end; ++first) {
+      for (std::size_t end = least_of(part); end <= layers(); ++end) {
+        for (std::size_t first = 0; first + least_of(part) <= end; ++first) {
           const std::int64_t here = time(part, first, end);
           if (best[first] == kNever || here > longest_) continue;
           const std::int64_t shortest = std::min(best[first], here);

@@ -32,8 +32,10 @@ TEST(Split, of_those_with_the_same_longest_part_has_the_most_even_one) {
   EXPECT_EQ(split_evenly(chain(0, {10, 10, 10, 10, 30}, 0), 3), (Counts{2, 2, 1}));
 }
 
-TEST(Split, leaves_each_part_a_layer) {
-  EXPECT_EQ(split_evenly(chain(100, {1, 1, 1}, 100), 3), (Counts{1, 1, 1}));
+// The ends have the embedding and the head.
+TEST(Split, leaves_each_part_a_layer_but_for_the_ends) {
+  EXPECT_EQ(split_evenly(chain(100, {1, 1, 1}, 100), 3), (Counts{0, 3, 0}));
+  EXPECT_EQ(split_evenly(chain(0, {1, 1, 1, 9}, 0), 4), (Counts{1, 1, 1, 1}));
   EXPECT_EQ(split_evenly(chain(0, {5, 5}, 0), 1), (Counts{2}));
 }
 
@@ -61,6 +63,7 @@ Extremes best_of_all(const Chain& chain, std::size_t parts) {
   Counts counts;
   const std::function<void(std::int64_t)> extend = [&](std::int64_t left) {
     if (counts.size() + 1 == parts) {
+      if (parts == 1 && left == 0) return;
       counts.push_back(left);
       const Extremes here = extremes(chain, counts);
       if (here.longest < best.longest ||
@@ -70,8 +73,7 @@ Extremes best_of_all(const Chain& chain, std::size_t parts) {
       counts.pop_back();
       return;
     }
-    const auto later = static_cast<std::int64_t>(parts - counts.size()) - 1;
-    for (std::int64_t count = 1; count + later <= left; ++count) {
+    for (std::int64_t count = counts.empty() ? 0 : 1; count <= left; ++count) {
       counts.push_back(count);
       extend(left - count);
       counts.pop_back();
@@ -93,7 +95,9 @@ TEST(Split, is_as_good_as_the_best_of_all) {
     ASSERT_EQ(counts.size(), parts);
     EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}),
               static_cast<std::int64_t>(layers.size()));
-    EXPECT_GE(*std::min_element(counts.begin(), counts.end()), 1);
+    if (parts > 2) {
+      EXPECT_GE(*std::min_element(counts.begin() + 1, counts.end() - 1), 1);
+    }
     const Extremes best = best_of_all(made, parts);
     const Extremes here = extremes(made, counts);
     EXPECT_EQ(here.longest, best.longest);
