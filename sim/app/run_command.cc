@@ -111,7 +111,8 @@ std::optional<TimelineOptions> timeline_within_memory(const RunCommand& command,
   const std::optional<Bytes> room =
       room_for_timeline(*given.loaded.scenario, given.name, run.memory(),
                         run.tracks_of_recordings(options.detail), problems);
-  print_problems(problems, command.quiet ? Quiet::yes : Quiet::no);
+  print_problems(given.loaded.places.placed(problems, given.name),
+                 command.quiet ? Quiet::yes : Quiet::no);
   if (!room) return std::nullopt;
   options.limit = std::min(options.limit, *room);
   return options;

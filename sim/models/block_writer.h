@@ -25,7 +25,7 @@ class BlockWriter {
 
   // `layer`: of a decoder; -1: none.
   void begin_block(std::string name, int layer = -1) {
-    block_ = graph_.blocks.push_back({.name = std::move(name)});
+    block_ = graph_.blocks.push_back({.name = std::move(name), .layer = layer});
     layer_rules_ = rules_of_layer(rules_, layer);
   }
 

@@ -1,6 +1,7 @@
 #include "sim/models/lower_bound.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -91,6 +92,28 @@ class Earliest {
 };
 
 }  // namespace
+
+Chain chain_of(const ModelGraph& graph, const GpuSpec& gpu, std::uint32_t gpus_of_stage) {
+  Chain chain;
+  for (const ModelOp& op : graph.ops) {
+    if (op.block.is_none() || op.part == "optimizer") continue;
+    const std::vector<std::uint32_t>& group = graph.places[op.place].groups.front();
+    double longest = 0;
+    for (std::size_t rank = 0; rank < group.size(); ++rank) {
+      longest = std::max(longest, at_peak(op.shape, gpu, rank));
+    }
+    const Duration time = picoseconds(std::llround(longest * 1e12));
+    const int layer = graph.blocks[op.block].layer;
+    if (layer < 0) {
+      (group.front() < gpus_of_stage ? chain.before : chain.after) += time;
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(layer);
+    if (index >= chain.layers.size()) chain.layers.resize(index + 1);
+    chain.layers[index] += time;
+  }
+  return chain;
+}
 
 double lower_bound_us(const ModelGraph& graph, const GpuSpec& gpu) {
   return Earliest(graph, gpu).end() * 1e6;

@@ -10,9 +10,15 @@
 
 #include "sim/cluster/cluster.h"
 #include "sim/models/model_graph.h"
+#include "sim/pipeline/split.h"
 
 namespace weft {
 
 double lower_bound_us(const ModelGraph& graph, const GpuSpec& gpu);
+
+// The times of a pipelined decoder's layers so reckoned, of all microbatches together, and of what
+// its first and its last stage do besides, but for the optimiser. `gpus_of_stage`: the first so
+// many GPUs are the first stage.
+Chain chain_of(const ModelGraph& graph, const GpuSpec& gpu, std::uint32_t gpus_of_stage);
 
 }  // namespace weft

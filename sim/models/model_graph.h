@@ -152,6 +152,7 @@ std::size_t gpus_in(const Groups& place);
 // operator after it in the graph, so that it can be run by itself, from start to end.
 struct Block {
   std::string name;  // "stage 1, microbatch 3: forward of layer 7"
+  int layer = -1;    // of a decoder; -1: none
 };
 
 // A receive whose kernel is on CUs before there is anything to receive.

@@ -7,13 +7,14 @@
 namespace weft {
 namespace {
 
-void rate_flops(Rates& rates, const RunReport& report, const StepWork& work, double gpu_seconds) {
-  const double peak = static_cast<double>(report.cluster.spec.gpu.bf16_matrix.count());
+void rate_flops(Rates& rates, const Rated& of, double gpu_seconds) {
+  const StepWork& work = *of.work;
+  const double peak = static_cast<double>(of.cluster.gpu.bf16_matrix.count());
   const double possible = gpu_seconds * peak;
   rates.tflops_per_gpu = work.model_flops / gpu_seconds / 1e12;
   if (possible == 0) return;
   rates.mfu = work.model_flops / possible;
-  if (report.scenario.workload.phase == Phase::training) {
+  if (of.scenario.workload.phase == Phase::training) {
     rates.hfu = work.hardware_flops / possible;
   }
   if (work.full_attention_flops) rates.mfu_full_attention = *work.full_attention_flops / possible;
@@ -64,23 +65,26 @@ double bus_factor(CollectiveOp op, std::size_t gpus) {
 }
 
 Rates rates(const RunReport& report, const RunResult& result) {
+  return rates({report.scenario, report.cluster.spec, report.work}, result.time);
+}
+
+Rates rates(const Rated& of, Duration time) {
   Rates rates;
-  if (result.time.count() == 0) return rates;
-  const Workload& workload = report.scenario.workload;
-  const ClusterSpec& cluster = report.cluster.spec;
-  const double gpus = cluster.gpus();
-  const double seconds = to_seconds(result.time);
+  if (time.count() == 0) return rates;
+  const Workload& workload = of.scenario.workload;
+  const double gpus = of.cluster.gpus();
+  const double seconds = to_seconds(time);
   if (row_of(workload.kind).family == Family::collective) {
-    rate_collective(rates, workload.collective, cluster.gpus(), seconds);
+    rate_collective(rates, workload.collective, of.cluster.gpus(), seconds);
   }
-  rate_cost(rates, report.scenario.run.gpu_hour_price, gpus * seconds);
-  if (!report.work) return rates;
-  const StepWork& work = *report.work;
-  rate_flops(rates, report, work, gpus * seconds);
+  rate_cost(rates, of.scenario.run.gpu_hour_price, gpus * seconds);
+  if (!of.work) return rates;
+  const StepWork& work = *of.work;
+  rate_flops(rates, of, gpus * seconds);
   if (work.samples) rates.samples_per_s = static_cast<double>(*work.samples) / seconds;
   if (work.tokens) {
     const auto tokens = static_cast<double>(*work.tokens);
-    rate_tokens(rates, tokens, workload.phase, result.time, gpus);
+    rate_tokens(rates, tokens, workload.phase, time, gpus);
     if (rates.cost) rates.cost_per_million_tokens = *rates.cost / tokens * 1e6;
   }
   return rates;

@@ -45,6 +45,14 @@ struct Rates {
 };
 Rates rates(const RunReport& report, const RunResult& result);
 
+// What a time is rated by.
+struct Rated {
+  const Scenario& scenario;
+  const ClusterSpec& cluster;
+  const std::optional<StepWork>& work;  // of a whole model that the scenario describes
+};
+Rates rates(const Rated& of, Duration time);
+
 // Bus bandwidth over algorithm bandwidth, in a group of so many GPUs.
 double bus_factor(CollectiveOp op, std::size_t gpus);
 

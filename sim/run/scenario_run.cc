@@ -22,11 +22,13 @@ namespace weft {
 
 ScenarioRun::ScenarioRun(const Loaded& loaded)
     : scenario_(*loaded.scenario),
+      places_(loaded.places),
       inputs_(loaded.inputs),
       cluster_(build_cluster(scenario_.cluster)),
       model_(model_of(scenario_)) {
   cluster_.own_choices.known_runs = scenario_.run.known;
   inputs_.insert(inputs_.end(), model_.inputs.begin(), model_.inputs.end());
+  model_.problems = places_.placed(model_.problems, scenario_.name);
   if (!ready()) return;
   if (is_trace(scenario_.workload.kind)) model_.graph = join_ranks(*model_.graph);
   alike_ = alike_copies(scenario_, cluster_, graph());
@@ -65,7 +67,9 @@ Diagnostics ScenarioRun::check(const std::string& file) const {
   Diagnostics problems =
       check_memory(scenario_, file, [this](Mode mode) { return needs_of(mode); });
   const std::vector<Mode>& modes = scenario_.modes;
-  if (std::find(modes.begin(), modes.end(), Mode::mixed) == modes.end()) return problems;
+  if (std::find(modes.begin(), modes.end(), Mode::mixed) == modes.end()) {
+    return places_.placed(problems, file);
+  }
   const auto add = [&](const AboutRule& about) {
     Diagnostic problem;
     problem.at.file = file;
@@ -83,12 +87,17 @@ Diagnostics ScenarioRun::check(const std::string& file) const {
     add(fitted);
   }
   for (const AboutRule& idle : idle_knobs(rules, pieces(), simulated(), options)) add(idle);
-  return problems;
+  return places_.placed(problems, file);
 }
 
 double ScenarioRun::lower_bound_us() const {
   return std::max(weft::lower_bound_us(simulated_graph(), cluster_.spec.gpu),
                   links_bound_us(simulated_graph(), simulated().network));
+}
+
+Rates ScenarioRun::rates_in(Duration time) const {
+  const std::optional<StepWork> work = work_of_step(scenario_, graph());
+  return rates({scenario_, cluster_.spec, work}, time);
 }
 
 Bytes ScenarioRun::memory() const {

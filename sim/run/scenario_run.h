@@ -14,6 +14,7 @@
 #include "sim/models/needs.h"
 #include "sim/models/pair_ways.h"
 #include "sim/models/sustained_run.h"
+#include "sim/report/rates.h"
 #include "sim/report/run_report.h"
 #include "sim/run/model_of.h"
 #include "sim/scenario/load.h"
@@ -44,8 +45,10 @@ class ScenarioRun {
   [[nodiscard]] const std::string& trace_text() const { return model_.trace; }
   // A time that none of its modes can be below (sim/models/lower_bound.h, links_bound.h).
   [[nodiscard]] double lower_bound_us() const;
-  // What is too large for run.max_memory, and rules for pairs that no pair fits, in messages that
-  // name `file`.
+  // What it would achieve in this time.
+  [[nodiscard]] Rates rates_in(Duration time) const;
+  // What is too large for run.max_memory, and rules for pairs that no pair fits, each where its key
+  // stands; of `file` where nobody wrote that.
   [[nodiscard]] Diagnostics check(const std::string& file) const;
   // What the largest of its modes is estimated to need.
   [[nodiscard]] Bytes memory() const;
@@ -78,6 +81,7 @@ class ScenarioRun {
   ModeRun run_mode(Mode mode, const OnProgress& on_progress);
 
   Scenario scenario_;
+  KeyPlaces places_;
   std::vector<InputFile> inputs_;
   Cluster cluster_;
   Model model_;

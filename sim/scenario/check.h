@@ -72,6 +72,7 @@ void validate_pairs(const Check& check);
 void validate_c3(const Check& check);
 void validate_collective(const Check& check);
 void validate_transformer(const Check& check);
+void validate_layers_of_parts(const Check& check);
 // Of a model that has experts; whether these maps were right before any rule was asked.
 void validate_experts(const Check& check, bool parallel, bool model);
 void validate_transformer_size(const Check& check);

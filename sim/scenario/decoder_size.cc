@@ -155,6 +155,9 @@ StageLayers layers_of_part(const TransformerSpec& spec, int part) {
   const int each = shared.parts > 0 ? shared.layers / shared.parts : 0;
   const int extra = shared.parts > 0 ? shared.layers % shared.parts : 0;
   const auto count_of = [&](int i) {
+    if (p.layers_of_parts.size() == static_cast<std::size_t>(parts)) {
+      return static_cast<int>(p.layers_of_parts[static_cast<std::size_t>(i)]);
+    }
     if (i == 0 && p.first_layers >= 0) return p.first_layers;
     if (i + 1 == parts && p.last_layers >= 0) return p.last_layers;
     return each + (has_extra(i, extra, parts) ? 1 : 0);

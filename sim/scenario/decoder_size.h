@@ -58,7 +58,7 @@ std::int64_t microbatches_of(const TransformerSpec& spec);  // of each copy of t
 // Layers are shared out evenly among the pipeline's parts (pipeline.h); where they do not divide,
 // the middle parts have one more, then the first, for the last has the head besides (as Llama 3
 // 405B: 126 layers on 16 stages). Where the first or the last part has a number of its own, the
-// others share the rest.
+// others share the rest; or each part has one (`layers_of_parts`).
 struct StageLayers {
   int first = 0;
   int count = 0;

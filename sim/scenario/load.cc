@@ -55,7 +55,40 @@ Diagnostics told_where_named(const Diagnostics& problems, const SourceFiles& fil
   return told;
 }
 
+KeyPlaces places_in(const Reading& reading, const SourceFiles& files) {
+  KeyPlaces::ByPath places;
+  for (const auto& [path, at] : reading.places()) {
+    if (path.starts_with("cluster")) continue;  // hundreds, and nothing more is asked of them
+    places.emplace(path, KeyPlaces::Place{.at = at, .line = files.line_at(at)});
+  }
+  return KeyPlaces(std::move(places));
+}
+
 }  // namespace
+
+const KeyPlaces::Place* KeyPlaces::place_of(std::string_view path) const {
+  while (!path.empty()) {
+    const auto found = places_.find(path);
+    if (found != places_.end()) return &found->second;
+    const auto end = path.find_last_of(".[");
+    path = path.substr(0, end == std::string_view::npos ? 0 : end);
+  }
+  return nullptr;
+}
+
+Diagnostics KeyPlaces::placed(const Diagnostics& problems, const std::string& file) const {
+  Diagnostics placed;
+  for (Diagnostic problem : problems.all()) {
+    const bool of_all = problem.at.line == 0 && problem.at.file == file;
+    const Place* const place = of_all ? place_of(problem.path) : nullptr;
+    if (place != nullptr) {
+      problem.at = place->at;
+      problem.source_line = place->line;
+    }
+    placed.add(std::move(problem));
+  }
+  return placed;
+}
 
 Loaded load_tree(SourceFiles& files, Node root, const BasesFrom& from, Diagnostics found) {
   Loaded loaded;
@@ -71,6 +104,7 @@ Loaded load_tree(SourceFiles& files, Node root, const BasesFrom& from, Diagnosti
       warn_of_no_effect(scenario, reading);
       scenario.hash = fnv1a_64_hex(to_text(scenario));
       loaded.scenario = std::move(scenario);
+      loaded.places = places_in(reading, files);
     }
   }
   const Diagnostics read = told_where_named(reading.problems(), files, from.file.generic_string());

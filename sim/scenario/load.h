@@ -2,9 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/core/diagnostics.h"
@@ -19,10 +22,33 @@ struct LoadOptions {
   std::vector<std::filesystem::path> config_dirs;  // where a base is looked for, after beside it
 };
 
+// Where keys stand that later stages may find something wrong with: all but the cluster's.
+class KeyPlaces {
+ public:
+  struct Place {
+    SourcePosition at;
+    std::string line;  // its text
+  };
+  using ByPath = std::map<std::string, Place, std::less<>>;  // "workload.pairs[0].slice_wgs"
+
+  KeyPlaces() = default;
+  explicit KeyPlaces(ByPath places) : places_(std::move(places)) {}
+
+  // Problems of `file` as a whole are put where the key with their path stands, or the nearest map
+  // around it; where nobody wrote any of them they stay as they are, as those of other files do.
+  [[nodiscard]] Diagnostics placed(const Diagnostics& problems, const std::string& file) const;
+
+ private:
+  [[nodiscard]] const Place* place_of(std::string_view path) const;
+
+  ByPath places_;
+};
+
 struct Loaded {
   std::optional<Scenario> scenario;  // present when there is no error
   Diagnostics problems;
   std::vector<InputFile> inputs;  // every file read, in the order of reading
+  KeyPlaces places = {};          // of a scenario
 };
 
 Loaded load_scenario(const std::filesystem::path& file, const LoadOptions& options);

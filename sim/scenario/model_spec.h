@@ -160,6 +160,7 @@ struct ParallelSpec {
   int virtual_stages = 1;  // of each stage
   int first_layers = -1;   // of the pipeline's first part; -1: as many as others
   int last_layers = -1;    // of its last
+  std::vector<std::int64_t> layers_of_parts = {};  // of each; empty: as the two above say
   SendOrder sends = SendOrder::free;
   int expert = 1;
   int expert_tensor = 1;           // neighbours that split each expert's matrices

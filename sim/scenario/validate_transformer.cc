@@ -153,42 +153,6 @@ void further_tokens_can_be_predicted(const Check& check) {
                  (spec.parallel.pipeline > 1 ? "optimizer" : "gradients") + ", or 'mtp_layers: ~'");
 }
 
-void every_stage_has_a_layer(const Check& check) {
-  const int layers = spec_of(check).decoder.layers;
-  const ParallelSpec& p = spec_of(check).parallel;
-  if (p.pipeline > layers) {
-    return check.fail(
-        "workload.parallel.pipeline",
-        text(p.pipeline) + " stages for " + text(layers) + " layers; at most " + text(layers));
-  }
-  const std::int64_t parts = std::int64_t{p.pipeline} * p.virtual_stages;
-  if (parts <= layers) return;
-  const bool chosen = schedule_row(p.schedule).virtual_stages == 0;
-  const int fewer = layers / p.pipeline;
-  check.fail(chosen ? "workload.parallel.virtual_stages" : "workload.parallel.pipeline",
-             text(p.virtual_stages) + " virtual stages of " + text(p.pipeline) + " stages for " +
-                 text(layers) + " layers; at most " +
-                 (chosen && fewer > 1 ? text(fewer) + " virtual stages"
-                                      : text(layers / p.virtual_stages) + " stages"));
-}
-
-// Those that the ends of the pipeline leave.
-void the_other_parts_share_layers(const Check& check) {
-  const ParallelSpec& p = spec_of(check).parallel;
-  if (p.first_layers < 0 && p.last_layers < 0) return;
-  const SharedLayers shared = shared_layers(spec_of(check));
-  const bool none = shared.parts == 0 && shared.layers == 0;
-  if (none ||
-      (shared.parts > 0 && shared.layers >= shared.parts && shared.layers % shared.parts == 0)) {
-    return;
-  }
-  check.fail_between({"workload.parallel.first_layers", "workload.parallel.last_layers"},
-                     "they leave " + text(shared.layers) + " of " +
-                         text(spec_of(check).decoder.layers) + " layers for the " +
-                         text(shared.parts) + " other parts of the pipeline, which must have " +
-                         (shared.parts == 0 ? "none" : "equally many, at least one each"));
-}
-
 void the_schedule_can_be_made(const Check& check) {
   const TransformerSpec& spec = spec_of(check);
   if (check.scenario.workload.phase != Phase::training || spec.parallel.pipeline == 1) return;
@@ -367,8 +331,7 @@ void validate_transformer(const Check& check) {
     heads_divide(check);
     exchanged_heads_divide(check);
     if (phase) further_tokens_can_be_predicted(check);
-    every_stage_has_a_layer(check);
-    the_other_parts_share_layers(check);
+    validate_layers_of_parts(check);
   }
   if (model && parallel && (moe || !spec_of(check).moe)) feed_forwards_divide(check);
   if (step && parallel) sequences_divide_into_microbatches(check);

@@ -95,7 +95,7 @@ void Runner::simulate(const AskedRun& asked, Loaded& loaded) {
                                         run.tracks_of_recordings(*asked.timeline), problems);
     most = std::min(most, room.value_or(most));
   }
-  add_problems(problems);
+  add_problems(loaded.places.placed(problems, asked.source.name));
   if (!run.ready() || problems.has_errors()) return fail("");
   end_if_stopped();
   const TimelineOptions options{.detail = asked.timeline.value_or(Detail::intervals),

@@ -125,6 +125,9 @@ class Reading {
 
   // Somebody wrote this key, in whatever file.
   [[nodiscard]] bool gives(std::string_view path) const { return places_.contains(path); }
+  // All that somebody wrote, by path.
+  using Places = std::map<std::string, SourcePosition, std::less<>>;
+  [[nodiscard]] const Places& places() const { return places_; }
   // Somebody said it on the command line.
   [[nodiscard]] bool is_set(const std::string& path) const;
   [[nodiscard]] bool describes() const { return purpose_ == Purpose::describe; }
@@ -138,7 +141,7 @@ class Reading {
   Diagnostics problems_;
   std::vector<KeyDoc> docs_;
   std::set<std::string, std::less<>> bad_;  // paths with a mistake
-  std::map<std::string, SourcePosition, std::less<>> places_;
+  Places places_;
   // Of a map, those that were asked for.
   struct AskedKeys {
     std::vector<std::string> here;

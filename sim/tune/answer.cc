@@ -1,8 +1,12 @@
 #include "sim/tune/answer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "sim/tune/response.h"
@@ -23,11 +27,12 @@ std::optional<Trial> trial_of(const Row& row, const Objectives& objectives) {
                .memory_bytes = memory ? std::optional(memory->value) : std::nullopt};
 }
 
-// "128/256" of keys that change together: of the first three, which say the others.
+// "128/256" of keys that change together: of the first three, which mostly say the others.
+constexpr std::size_t kNaming = 3;
 template <class Text>
 std::string joined(const std::vector<SweepKey>& keys, const Text& text_of_key) {
   std::string all;
-  for (std::size_t i = 0; i < std::min<std::size_t>(keys.size(), 3); ++i) {
+  for (std::size_t i = 0; i < std::min(keys.size(), kNaming); ++i) {
     all += (i == 0 ? "" : "/") + text_of_key(keys[i]);
   }
   return all;
@@ -128,11 +133,30 @@ class Answering {
     Space::Values values = space_.at(best);
     for (std::uint32_t value = 0; value < space_.size_of(axis); ++value) {
       values[axis] = value;
-      KnobValue one = valued(values, best, response);
-      one.text = joined(keys, [&](const SweepKey& key) { return text_of(key.cells[value]); });
-      knob.values.push_back(std::move(one));
+      knob.values.push_back(valued(values, best, response));
     }
+    name_values(keys, knob.values);
     return knob;
+  }
+
+  // Values that have in common what they are named by are told apart by those other keys that are
+  // not as in the first.
+  static void name_values(const std::vector<SweepKey>& keys, std::vector<KnobValue>& values) {
+    std::map<std::string, int> times;
+    for (std::size_t value = 0; value < values.size(); ++value) {
+      values[value].text =
+          joined(keys, [value](const SweepKey& key) { return text_of(key.cells[value]); });
+      ++times[values[value].text];
+    }
+    for (std::size_t value = 0; value < values.size(); ++value) {
+      if (times[values[value].text] == 1) continue;
+      for (std::size_t i = kNaming; i < keys.size(); ++i) {
+        const std::string text = text_of(keys[i].cells[value]);
+        if (text != text_of(keys[i].cells[0])) {
+          values[value].text += fmt::format(" {}={}", keys[i].column, text);
+        }
+      }
+    }
   }
 
   KnobValue valued(const Space::Values& values, std::size_t best, const Response& response) const {

@@ -1,7 +1,9 @@
 #include "sim/tune/objective.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdint>
 
 #include "sim/report/field_names.h"
 #include "sim/scenario/mode_rows.h"
@@ -36,9 +38,57 @@ std::vector<SummaryValue> candidates(const Objective& objective, const std::stri
   return whole.empty() ? isolated : whole;
 }
 
+// Whether it is this field, of every mode or of one.
+bool is_field(const std::string& column, const char* field) {
+  return column == field ||
+         std::any_of(kModeRows.begin(), kModeRows.end(),
+                     [&](const ModeRow& row) { return column == sweep_column(row.name, field); });
+}
+
+bool is_bounded_time(const Objective& objective) {
+  return !objective.larger_is_better && is_field(objective.column, kTimeField);
+}
+
+// Fields that are a number of the scenario's times or over the time.
+struct BoundedRate {
+  const char* field;
+  bool larger_in_less_time;
+  std::optional<double> Rates::*rate;
+};
+constexpr std::array kBoundedRates = {
+    BoundedRate{"cost", false, &Rates::cost},
+    BoundedRate{"cost_per_million_tokens", false, &Rates::cost_per_million_tokens},
+    BoundedRate{"tokens_per_s", true, &Rates::tokens_per_s},
+    BoundedRate{"tokens_per_s_per_gpu", true, &Rates::tokens_per_s_per_gpu},
+    BoundedRate{"samples_per_s", true, &Rates::samples_per_s},
+    BoundedRate{"tflops_per_gpu", true, &Rates::tflops_per_gpu},
+    BoundedRate{"mfu", true, &Rates::mfu},
+    BoundedRate{"hfu", true, &Rates::hfu},
+    BoundedRate{"gpu_hours_per_trillion_tokens", false, &Rates::gpu_hours_per_trillion_tokens}};
+
+// Null: a bound of the time says nothing of it.
+const BoundedRate* bounded_rate(const Objective& objective) {
+  const auto* const row =
+      std::find_if(kBoundedRates.begin(), kBoundedRates.end(), [&](const BoundedRate& one) {
+        return one.larger_in_less_time == objective.larger_is_better &&
+               is_field(objective.column, one.field);
+      });
+  return row == kBoundedRates.end() ? nullptr : row;
+}
+
 }  // namespace
 
-bool Objective::is_time() const { return !larger_is_better && column.ends_with(kTimeField); }
+std::optional<double> bound_of(const Objective& objective, const ScenarioRun& run) {
+  const double least_us = run.lower_bound_us();
+  if (is_bounded_time(objective)) return least_us;
+  const BoundedRate* const row = bounded_rate(objective);
+  if (row == nullptr) return std::nullopt;
+  return run.rates_in(picoseconds(static_cast<std::int64_t>(least_us * 1e6))).*(row->rate);
+}
+
+bool is_bounded(const Objective& objective) {
+  return is_bounded_time(objective) || bounded_rate(objective) != nullptr;
+}
 
 std::optional<Achieved> achieved(const Objective& objective, const std::string& summary) {
   std::optional<Achieved> best;

@@ -7,6 +7,7 @@
 
 #include "sim/report/mode_fields.h"
 #include "sim/report/unit.h"
+#include "sim/run/scenario_run.h"
 
 namespace weft {
 
@@ -15,7 +16,6 @@ struct Objective {
   // alone are no modes to choose.
   std::string column = kTimeField;
   bool larger_is_better = false;
-  [[nodiscard]] bool is_time() const;  // of the run: what a lower bound is known of
 };
 
 struct Achieved {
@@ -34,6 +34,12 @@ using Objectives = std::vector<Objective>;
 // Of each; nothing: the results lack one of them.
 std::optional<std::vector<Achieved>> all_achieved(const Objectives& objectives,
                                                   const std::string& summary);
+
+// What no result of this run can be better than, by the time that none of its modes can be below:
+// that time, or what it would achieve in it (rates.h). Nothing: of this column no such is known.
+std::optional<double> bound_of(const Objective& objective, const ScenarioRun& run);
+// Whether of the column such is known.
+bool is_bounded(const Objective& objective);
 
 // Smaller is better, whatever is wanted; above 0: values of 0 and less are alike.
 double cost_of(const Objective& objective, double value);

@@ -24,18 +24,19 @@ constexpr std::size_t kMostWays = 12;  // of a pair, none of them included
 struct Extent {
   std::size_t ways = 0;
   std::size_t pairs = 0;
+  std::size_t others = 1;  // points of other axes
 };
 
 bool is_small(const Extent& extent) {
-  std::size_t points = 1;
+  std::size_t points = extent.others;
   for (std::size_t i = 0; i < extent.pairs && points <= kMostPointsOfSpace; ++i) {
     points *= extent.ways;
   }
   return points <= kMostPointsOfSpace;
 }
 
-Extent extent_of(std::size_t pairs) {
-  Extent extent{.ways = kMostWays, .pairs = pairs};
+Extent extent_of(std::size_t pairs, std::size_t others) {
+  Extent extent{.ways = kMostWays, .pairs = pairs, .others = others};
   while (extent.ways > 2 && !is_small(extent)) --extent.ways;
   while (!is_small(extent)) --extent.pairs;
   return extent;
@@ -114,13 +115,62 @@ std::string axis_text(const PairWays& pair, std::size_t rule, const std::string&
       time_text(pair.bulk), rule, column, values, labels);
 }
 
+// Those of a key that load, the scenario's own first; one alone is no axis.
+class AxesOfCollectives {
+ public:
+  AxesOfCollectives(const std::filesystem::path& file, const LoadOptions& options,
+                    const Loaded& start)
+      : file_(file), options_(options), start_(start) {}
+
+  OtherAxes axes() {
+    const CollectiveOptions& own = start_.scenario->collective;
+    const int usual =
+        own.channels > 0 ? own.channels : start_.scenario->cluster.gpu.collective.channels;
+    add("collective.algorithm",
+        {std::string(names::word(names::kAlgorithmChoices, own.algorithm)), "library", "auto"});
+    add("collective.channels", {own.channels > 0 ? std::to_string(own.channels) : "~",
+                                std::to_string(std::max(1, usual / 2)), std::to_string(2 * usual)});
+    return std::move(axes_);
+  }
+
+ private:
+  [[nodiscard]] bool loads(const std::string& set) const {
+    LoadOptions with = options_;
+    with.sets.push_back(set);
+    const Loaded loaded = load_scenario(file_, with);
+    return loaded.scenario && loaded.problems.all().size() <= start_.problems.all().size();
+  }
+
+  void add(const std::string& key, const std::vector<std::string>& all) {
+    for (const std::string& set : options_.sets) {
+      if (set.starts_with(key + '=') || set.starts_with("collective=")) return;
+    }
+    std::vector<std::string> values;
+    for (const std::string& value : all) {
+      const bool is_known = std::find(values.begin(), values.end(), value) != values.end();
+      if (!is_known && loads(fmt::format("{}={}", key, value))) values.push_back(value);
+    }
+    if (values.size() < 2) return;
+    if (axes_.text.empty()) {
+      axes_.text = "  # Collectives that are in no pair, or whose pair no rule speaks of.\n";
+    }
+    axes_.text += fmt::format("  - {{key: {}, values: [{}]}}\n", key, fmt::join(values, ", "));
+    axes_.points *= values.size();
+  }
+
+  const std::filesystem::path& file_;
+  const LoadOptions& options_;
+  const Loaded& start_;
+  OtherAxes axes_;
+};
+
 }  // namespace
 
 std::string text_of_pairs(const std::vector<PairWays>& pairs, std::size_t rules,
-                          const std::string& head) {
-  const Extent extent = extent_of(pairs.size());
-  std::string text = head;
-  std::set<std::string> columns{"point", "status", "error"};
+                          const std::string& head, const OtherAxes& others) {
+  const Extent extent = extent_of(pairs.size(), others.points);
+  std::string text = head + others.text;
+  std::set<std::string> columns{"point", "status", "error", "algorithm", "channels"};
   for (std::size_t i = 0; i < extent.pairs; ++i) {
     text += axis_text(pairs[i], rules + i, column_of(pairs[i].computing, columns), extent.ways);
   }
@@ -158,7 +208,8 @@ PairsSpace pairs_space(const std::filesystem::path& scenario, const LoadOptions&
                                                .scenario = named,
                                                .suffix = "_pairs",
                                                .mode = Mode::mixed,
-                                               .sets = options.sets}));
+                                               .sets = options.sets}),
+                             AxesOfCollectives(scenario, mixed, loaded).axes());
   return space;
 }
 

@@ -11,19 +11,27 @@
 
 namespace weft {
 
+// Axes beside those of pairs, and how many points they make by themselves.
+struct OtherAxes {
+  std::string text;  // of columns "algorithm" and "channels"
+  std::size_t points = 1;
+};
+
 // Of each name of pairs an axis, a further rule of `workload.pairs`: first none, so that the pairs
 // are as they are in the scenario, then the best of each mode and the shortest of the other ways,
 // by what the pairs take by themselves (pair_ways.h). As many ways as let all combinations be some
 // 100,000. Where two ways each are too many, those that gain least are left out, with a comment.
 std::string text_of_pairs(const std::vector<PairWays>& pairs, std::size_t rules,
-                          const std::string& head);
+                          const std::string& head, const OtherAxes& others = {});
 
 struct PairsSpace {
   std::string text;      // empty: there is an error
   Diagnostics problems;  // but for warnings of the scenario, which are its loader's
 };
 
-// `scenario` loads with `options`, is of a whole model, and `named` as a sweep file has to name it.
+// Besides the pairs: algorithm and channels of all collectives that are in none, or whose pair no
+// rule speaks of. `scenario` loads with `options`, is of a whole model, and `named` as a sweep file
+// has to name it.
 PairsSpace pairs_space(const std::filesystem::path& scenario, const LoadOptions& options,
                        const std::string& named, const PairTrials& how, KnownRuns& known);
 

@@ -1,5 +1,8 @@
 #include "sim/tune/several_searches.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace weft {
 namespace {
 
@@ -34,6 +37,13 @@ std::optional<double> SeveralSearches::cost_now(const Known& known) const {
   double product = 1;
   for (const double cost : *known.costs) product *= cost;
   return product;
+}
+
+bool SeveralSearches::beats(const std::vector<double>& costs) const {
+  return std::any_of(known_.begin(), known_.end(), [&costs](const Known& known) {
+    return known.costs &&
+           std::equal(costs.begin(), costs.end(), known.costs->begin(), std::greater_equal<>());
+  });
 }
 
 void SeveralSearches::tell(std::size_t point, const std::optional<std::vector<double>>& costs) {

@@ -28,6 +28,8 @@ class SeveralSearches {
 
   [[nodiscard]] std::size_t simulated() const { return search_->seen().size(); }
   [[nodiscard]] bool told(std::size_t point) const { return search_->told(point); }
+  // Whether something known is at least as good in every objective as such costs.
+  [[nodiscard]] bool beats(const std::vector<double>& costs) const;
   // Of the first objective.
   [[nodiscard]] std::optional<Costed> best() const { return best_; }
 

@@ -13,6 +13,7 @@
 #include "sim/plans/algorithms.h"
 #include "sim/scenario/modes.h"
 #include "sim/scenario/workload_kinds.h"
+#include "sim/tune/layouts.h"
 #include "sim/tune/space_text.h"
 
 namespace weft {
@@ -102,9 +103,19 @@ std::vector<Variation> variations_of_collective(const Scenario& scenario) {
                     with_default(half_and_twice(scenario.cluster.gpu.collective.channels)))};
 }
 
+// How a GEMM and a collective share the CUs in those modes that divide them.
+std::vector<Variation> variations_of_c3(const Scenario& scenario) {
+  Words cus;
+  for (int n = 4; 2 * n <= scenario.cluster.gpu.cus; n *= 2) cus.push_back(std::to_string(n));
+  return {variation("c3.partition_cus", with_default(cus)),
+          variation("c3.partition_by", {"masks", "channels"}),
+          variation("c3.dma_reserve_cus", {"~", "4", "8", "16", "32"})};
+}
+
 std::vector<Variation> variations_of_operator(const Scenario& scenario, std::optional<Mode> mode) {
   std::vector<Variation> all = variations_of_kernel(scenario.workload);
-  if (!mode || is_fused(*mode)) append(all, variations_of_fused());
+  if (mode && is_fused(*mode)) append(all, variations_of_fused());
+  if (scenario.workload.kind == WorkloadKind::c3) append(all, variations_of_c3(scenario));
   if (mode == Mode::role_split) {
     all.push_back(variation("fused.sending_cus", {"4", "8", "16", "32"}));
   }
@@ -115,60 +126,30 @@ std::vector<Variation> variations_of_operator(const Scenario& scenario, std::opt
   return all;
 }
 
-// The layers of a pipeline's first and last stage, which also have the embedding and the head,
-// where those between have one more each than on average; nothing where there are too few.
-std::optional<std::pair<std::int64_t, std::int64_t>> fewer_at_the_ends(std::int64_t layers,
-                                                                       std::int64_t stages) {
-  if (stages == 1) return std::nullopt;
-  const std::int64_t left = layers - (stages - 2) * (layers / stages + 1);
-  const std::int64_t last = stages == 2 ? left / 2 - 1 : left / 2;
-  if (last < 1 || 2 * last * stages < layers) return std::nullopt;
-  return std::pair(left - last, last);
-}
-
-// How the GPUs share the model: tensor parallelism within a node; layers evenly, or fewer at the
-// ends of the pipeline.
-Variation layouts(const Scenario& scenario) {
-  const std::int64_t gpus = scenario.cluster.gpus();
-  const std::int64_t context = scenario.workload.transformer.parallel.context;
-  const std::int64_t layers = scenario.workload.transformer.decoder.layers;
-  Variation layouts{
-      .keys = {"workload.parallel.tensor", "workload.parallel.pipeline", "workload.parallel.data",
-               "workload.parallel.first_layers", "workload.parallel.last_layers"},
-      .values = {}};
-  for (std::int64_t tensor = 1; tensor <= scenario.cluster.gpus_per_node; tensor *= 2) {
-    if (gpus % (tensor * context) != 0) continue;
-    const std::int64_t left = gpus / (tensor * context);
-    for (std::int64_t pipeline = 1; pipeline <= std::min(left, layers); ++pipeline) {
-      if (left % pipeline != 0) continue;
-      const auto add = [&](const std::string& first, const std::string& last) {
-        layouts.values.push_back({std::to_string(tensor), std::to_string(pipeline),
-                                  std::to_string(left / pipeline), first, last});
-      };
-      add("~", "~");
-      if (const auto ends = fewer_at_the_ends(layers, pipeline)) {
-        add(std::to_string(ends->first), std::to_string(ends->second));
-      }
-    }
+// Of a model without layers that are shared out.
+std::vector<Variation> variations_of_dlrm(const Scenario& scenario, std::optional<Mode> mode) {
+  std::vector<Variation> variations{
+      variation("workload.rows_per_wg", half_and_twice(scenario.workload.embedding.rows_per_wg))};
+  const bool all = !mode || mode == Mode::mixed;
+  if (all || is_fused(*mode)) {
+    variations.push_back(variation("fused.slice_wgs", {"1", "2", "4", "8"}));
   }
-  return layouts;
-}
-
-std::vector<Variation> variations_of_model(const Scenario& scenario) {
-  std::vector<Variation> variations;
-  if (!is_decoder(scenario.workload.kind)) {
-    variations = {
-        variation("workload.rows_per_wg", half_and_twice(scenario.workload.embedding.rows_per_wg)),
-        variation("fused.slice_wgs", {"1", "2", "4", "8"}),
-        variation("kernel.chunks", {"2", "4", "8"}),
-        variation("workload.gradient_bucket", {"1 MiB", "5 MiB", "25 MiB", "100 MiB"})};
-    append(variations, variations_of_collective(scenario));
-    return variations;
+  if (all || mode == Mode::kernel) {
+    variations.push_back(variation("kernel.chunks", {"2", "4", "8"}));
   }
-  variations.push_back(layouts(scenario));
   variations.push_back(
-      variation("workload.microbatch", half_and_twice(scenario.workload.transformer.microbatch)));
-  if (scenario.workload.transformer.moe) {
+      variation("workload.gradient_bucket", {"1 MiB", "5 MiB", "25 MiB", "100 MiB"}));
+  append(variations, variations_of_collective(scenario));
+  return variations;
+}
+
+// The most telling first. Collectives: of all that are not fused; `auto` takes for each of them the
+// algorithm that is the fastest for it by itself, of what channels and protocol leave.
+std::vector<Variation> variations_of_decoder(const Scenario& scenario, Variation layouts) {
+  std::vector<Variation> variations{std::move(layouts)};
+  const TransformerSpec& spec = scenario.workload.transformer;
+  variations.push_back(variation("workload.microbatch", half_and_twice(spec.microbatch)));
+  if (spec.moe) {
     Words experts;
     for (std::int64_t n = 1; n <= scenario.cluster.gpus(); n *= 2) {
       experts.push_back(std::to_string(n));
@@ -191,6 +172,13 @@ std::vector<Variation> variations_of_model(const Scenario& scenario) {
          .values = {{"none", "~"}, {"optimizer", "~"}, {"gradients", "~"}, {"parameters", "~"}}});
   }
   variations.push_back(variation("workload.parallel.sequence", {"~", "true"}));
+  variations.push_back(
+      variation("workload.parallel.context_exchange", {"~", "all_gather", "ulysses"}));
+  variations.push_back(variation("collective.algorithm", {"library", "auto"}));
+  variations.push_back(
+      variation("collective.channels",
+                with_default(half_and_twice(scenario.cluster.gpu.collective.channels))));
+  variations.push_back(variation("collective.protocol", {"auto", "ll", "ll128", "simple"}));
   return variations;
 }
 
@@ -216,10 +204,9 @@ class Suggesting {
 
   std::string text(const std::string& named) {
     const Scenario& scenario = *start_.scenario;
-    const bool whole = is_model(scenario.workload.kind);
-    for (const Variation& one :
-         whole ? variations_of_model(scenario) : variations_of_operator(scenario, mode_)) {
-      add(is_decoder(scenario.workload.kind) ? one : tried(one));
+    const bool decodes = is_decoder(scenario.workload.kind);
+    for (const Variation& one : variations()) {
+      add(decodes && one.keys.front().starts_with("workload.") ? one : tried(one));
     }
     std::string text = text_of(SpaceHead{.what = "Knobs that suit",
                                          .scenario = named,
@@ -235,6 +222,15 @@ class Suggesting {
   }
 
  private:
+  [[nodiscard]] std::vector<Variation> variations() const {
+    const Scenario& scenario = *start_.scenario;
+    const WorkloadKind kind = scenario.workload.kind;
+    if (!is_model(kind)) return variations_of_operator(scenario, mode_);
+    if (!is_decoder(kind)) return variations_of_dlrm(scenario, mode_);
+    return variations_of_decoder(scenario, {.keys = {kLayoutKeys.begin(), kLayoutKeys.end()},
+                                            .values = layouts_of(file_, options_, scenario)});
+  }
+
   [[nodiscard]] bool is_fixed(const std::string& key) const {
     return std::any_of(options_.sets.begin(), options_.sets.end(), [&](const std::string& set) {
       const std::string path = set.substr(0, set.find('='));
@@ -287,11 +283,18 @@ class Suggesting {
     if (!varies("parallel.tensor")) return "";
     std::string filter;
     if (varies("parallel.sequence")) filter = "(tensor > 1 or sequence == 'default')";
+    const auto and_also = [&filter](const char* more) {
+      filter += (filter.empty() ? "" : " and ") + std::string(more);
+    };
+    if (varies("parallel.context_exchange")) {
+      and_also("(context > 1 or context_exchange == 'default')");
+    }
     if (varies("parallel.schedule")) {
-      filter +=
-          (filter.empty() ? "" : " and ") + std::string("(pipeline > 1 or schedule == 'default')");
-      // The ends are parts, of which other schedules have several on a stage.
-      filter += " and (first_layers == 'default' or schedule == 'default' or schedule == 'zb_h1')";
+      and_also("(pipeline > 1 or schedule == 'default')");
+      // Parts, of which other schedules have several on a stage.
+      and_also(
+          "(first_layers == 'default' and layers_of_parts == 'default' or schedule == "
+          "'default' or schedule == 'zb_h1')");
     }
     return filter;
   }

@@ -60,11 +60,13 @@ std::string searched_text(const Told& told) {
   }
   if (tuned.untried == 0) return text + "; so the best of all\n";
   text += fmt::format(", {} not tried", number(tuned.untried));
-  if (!tuned.bound_us) return text + "\n";
-  const double best = told.answer.trials.front().achieved.value;
-  return text + fmt::format("; none of these can be below {} ({:.1f} % less)\n",
-                            table_text(FieldValue(*tuned.bound_us), Unit::us),
-                            (1 - *tuned.bound_us / best) * 100);
+  if (!tuned.bound) return text + "\n";
+  const Achieved& best = told.answer.trials.front().achieved;
+  const bool larger = told.objective().larger_is_better;
+  return text +
+         fmt::format("; none of these can be {} {} ({:.1f} % {})\n", larger ? "above" : "below",
+                     value_text({.value = *tuned.bound, .mode = "", .unit = best.unit}),
+                     std::abs(*tuned.bound / best.value - 1) * 100, larger ? "more" : "less");
 }
 
 // Why some cannot be run.
@@ -286,7 +288,7 @@ std::string json_of(const Told& told) {
                         {"mode", answer.defaults->achieved.mode},
                         {"gain", gain(told.objective(), answer.trials.front(), *answer.defaults)}};
   }
-  if (tuned.bound_us) json["lower_bound_us"] = *tuned.bound_us;
+  if (tuned.bound) json["bound"] = *tuned.bound;
   json["tie"] = told.tie;
   json["ties"] = Json::array();
   for (std::size_t i = 1; i <= answer.ties; ++i) {

@@ -97,16 +97,16 @@ class Tuning {
     return std::nullopt;
   }
 
-  // Tells the search of those that cannot be the best, and returns the others. What cannot be the
-  // shortest may still be the best of several objectives.
+  // Tells the search of those that cannot be the best, or of several objectives are beaten in all
+  // of them whatever they take, and returns the others.
   std::vector<std::size_t> without_hopeless(SeveralSearches& search,
                                             std::vector<std::size_t> points) {
-    if (options_.objectives.size() > 1 || !first().is_time() || !search.best()) return points;
-    const std::vector<std::optional<double>> bounds = bounds_us(points);
+    const Objectives& all = options_.objectives;
+    if (!std::all_of(all.begin(), all.end(), is_bounded) || !search.best()) return points;
+    const std::vector<Bounds> bounds = bounds_of(points);
     std::vector<std::size_t> hopeful;
-    const double best = search.best()->cost;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      if (!bounds[i] || *bounds[i] < best) {
+      if (!bounds[i] || !search.beats(*bounds[i])) {
         hopeful.push_back(points[i]);
       } else {
         search.tell(points[i], std::nullopt);
@@ -116,16 +116,17 @@ class Tuning {
     return hopeful;
   }
 
-  // None of those that cannot be run.
-  [[nodiscard]] std::vector<std::optional<double>> bounds_us(
-      const std::vector<std::size_t>& points) const {
-    std::vector<std::optional<double>> bounds(points.size());
+  // The costs that a point cannot be below, of each objective; none: it cannot be run.
+  using Bounds = std::optional<std::vector<double>>;
+
+  [[nodiscard]] std::vector<Bounds> bounds_of(const std::vector<std::size_t>& points) const {
+    std::vector<Bounds> bounds(points.size());
     using Range = tbb::blocked_range<std::size_t>;
     tbb::task_arena(options_.sweep.jobs).execute([&] {
       tbb::parallel_for(Range(0, points.size()), [&](const Range& some) {
         PointLoader loader(plan_);
         for (std::size_t i = some.begin(); i < some.end() && !interrupted(); ++i) {
-          bounds[i] = bound_us(loader, plan_.points[points[i]]);
+          bounds[i] = bounds_of(loader, plan_.points[points[i]]);
         }
       });
     });
@@ -133,16 +134,21 @@ class Tuning {
   }
 
   // 0 where it is not known: what is too large for this machine says so when it is run.
-  static std::optional<double> bound_us(PointLoader& loader, const Point& point) {
+  [[nodiscard]] Bounds bounds_of(PointLoader& loader, const Point& point) const {
+    std::vector<double> costs(options_.objectives.size(), 0);
     try {
       const Loaded loaded = loader.load(point);
       if (!loaded.scenario) return std::nullopt;
       const ScenarioRun run(loaded);
       if (!run.ready()) return std::nullopt;
-      return run.lower_bound_us();
+      for (std::size_t i = 0; i < costs.size(); ++i) {
+        const Objective& objective = options_.objectives[i];
+        const std::optional<double> bound = bound_of(objective, run);
+        if (bound && *bound > 0) costs[i] = cost_of(objective, *bound);
+      }
     } catch (const std::exception&) {
-      return 0;
     }
+    return costs;
   }
 
   void try_points(SeveralSearches& search, const std::vector<std::size_t>& points) {
@@ -221,15 +227,16 @@ class Tuning {
       if (!search.told(point)) untried.push_back(point);
     }
     tuned_.untried = untried.size();
-    if (!first().is_time() || !search.best() || tuned_.was_stopped || tuned_.gave_up) {
+    if (!is_bounded(first()) || !search.best() || tuned_.was_stopped || tuned_.gave_up) {
       return;
     }
     if (untried.size() > kMostBounded) return;
     double least = search.best()->cost;
-    for (const std::optional<double>& bound : bounds_us(untried)) {
-      if (bound) least = std::min(least, *bound);
+    for (const Bounds& bounds : bounds_of(untried)) {
+      if (bounds) least = std::min(least, bounds->front());
     }
-    if (!interrupted() && least > 0) tuned_.bound_us = least;
+    // The value that costs so: costs are values or their inverses.
+    if (!interrupted() && least > 0) tuned_.bound = cost_of(first(), least);
   }
 
   [[nodiscard]] const Objective& first() const { return options_.objectives.front(); }

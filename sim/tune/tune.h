@@ -46,10 +46,10 @@ struct Tuned {
   std::size_t cannot_run = 0;    // of those tried
   std::size_t beyond_bound = 0;  // not simulated, because their lower bound is above the best
   std::size_t untried = 0;
-  std::optional<double> bound_us;  // of the first objective, a time: no point that was not
-                                   // simulated can be below; none: not known
-  bool was_stopped = false;        // interrupted(): what is known by then
-  bool gave_up = false;            // some points were not finished on Slurm, which is said
+  std::optional<double> bound;  // of the first objective: no point that was not simulated can be
+                                // better; none: not known
+  bool was_stopped = false;     // interrupted(): what is known by then
+  bool gave_up = false;         // some points were not finished on Slurm, which is said
 };
 
 Space space_of(const SweepPlan& plan);

@@ -280,6 +280,29 @@ TEST_F(TuneCommand, does_not_simulate_what_cannot_be_the_best) {
   EXPECT_GE(json_in("tuned/tune.json")["points"]["beyond_bound"], 2) << ended.out;
 }
 
+// The same where cost is wanted: the bound is of time x GPUs x price. Of both together, what is
+// beaten in time is so in cost, as the GPUs are the same.
+TEST_F(TuneCommand, does_not_simulate_what_cannot_be_the_cheapest) {
+  std::ofstream(in("small.yaml"))
+      << "name: small\nscenario: tiny.yaml\nset: {run.gpu_hour_price: 2.5}\n"
+         "axes:\n  - zip:\n"
+         "      - {key: workload.parallel.pipeline, values: [1, 2, 4, 8]}\n"
+         "      - {key: workload.parallel.data, values: [8, 4, 2, 1]}\n"
+         "  - {key: workload.parallel.schedule, values: [~, gpipe]}\n"
+         "filter: pipeline > 1 or schedule == 'default'\n";
+  std::ofstream(in("tiny.yaml"))
+      << "name: tiny\ncluster: {base: clusters/nodes_16x_8x_h100, nodes: 1}\n"
+         "workload: {kind: transformer, phase: training, model: {layers: 8, hidden: 2048, "
+         "heads: 16, inner: 8192, vocabulary: 32000}, sequence_length: 8192, sequences: 8, "
+         "microbatch: 1, parallel: {data: 8}}\nmodes: [bulk]\n";
+  for (const char* wanted : {"--minimize cost", "--maximize tokens_per_s_per_gpu",
+                             "--minimize time_us --minimize cost"}) {
+    const Ended ended = weft(std::string("tune small.yaml -q -o tuned ") + wanted);
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_GE(json_in("tuned/tune.json")["points"]["beyond_bound"], 2) << wanted << ended.out;
+  }
+}
+
 // Two layers on a node of eight H100, some milliseconds a point.
 constexpr const char* kModel =
     "name: layers\ncluster: {base: clusters/node_8x_h100}\n"

@@ -227,6 +227,18 @@ TEST(DecoderRules, a_schedule_says_what_it_demands) {
             (Problems{"workload.parallel.first_layers: they leave 5 of 6 layers for the 3 other "
                       "parts of the pipeline, which must have equally many, at least one each; "
                       "see also workload.parallel.last_layers"}));
+  EXPECT_EQ(problems("tensor: 4, pipeline: 2, layers_of_parts: [4, 2]", "16"), Problems{});
+  EXPECT_EQ(problems("tensor: 2, pipeline: 4, layers_of_parts: [0, 3, 3, 0]", "16"), Problems{});
+  EXPECT_EQ(problems("tensor: 2, pipeline: 4, layers_of_parts: [2, 2, 2]", "16"),
+            (Problems{"workload.parallel.layers_of_parts: 3 numbers for 4 parts of the pipeline"}));
+  EXPECT_EQ(problems("tensor: 2, pipeline: 4, layers_of_parts: [2, 0, 2, 1]", "16"),
+            (Problems{"workload.parallel.layers_of_parts: they are 5 layers together, and the "
+                      "model has 6",
+                      "workload.parallel.layers_of_parts: only the first and the last part may "
+                      "have none"}));
+  EXPECT_EQ(problems("tensor: 4, pipeline: 2, layers_of_parts: [3, 3], last_layers: 3", "16"),
+            (Problems{"workload.parallel.layers_of_parts: only one of both: each part's layers, or "
+                      "those at the ends; see also workload.parallel.last_layers"}));
   EXPECT_EQ(problems("tensor: 4, pipeline: 2, schedule: 1f1b, virtual_stages: 2", "16"),
             (Problems{"workload.parallel.virtual_stages: only for schedule: interleaved or "
                       "breadth_first; remove it, or if it comes from a base write "

@@ -53,7 +53,9 @@ struct HandMadeModel {
     last = {add("reduce", "all_reduce", sum, place, {down}, 1)};
   }
 
-  void begin_block(std::string name) { block = graph.blocks.push_back({std::move(name)}); }
+  void begin_block(std::string name, int layer = -1) {
+    block = graph.blocks.push_back({.name = std::move(name), .layer = layer});
+  }
 
   BlockId block = BlockId::none();
   std::vector<OpId> last;  // what the next layer waits for

@@ -137,5 +137,32 @@ TEST(LowerBound, of_a_model_is_between_its_products_and_its_runs) {
   }
 }
 
+// Two stages, two microbatches: the first has the embedding and layer 0, the
+// second layer 1, twice as long, and the head. The optimiser is in none.
+TEST(ChainOf, a_pipeline_is_its_layers_and_what_is_before_and_behind_them) {
+  GemmShape twice = kMillisecond;
+  twice.n *= 2;
+  HandMadeModel model;
+  const PlaceId first = model.groups(0, 1, 1);
+  const PlaceId second = model.groups(1, 1, 1);
+  for (int microbatch = 0; microbatch < 2; ++microbatch) {
+    model.begin_block("embedding");
+    model.add("embedding", "embedding", kMillisecond, first, {});
+    model.begin_block("forward of layer 0", 0);
+    model.add("up", "mlp", kMillisecond, first, {});
+    model.begin_block("forward of layer 1", 1);
+    model.add("up", "mlp", twice, second, {});
+    model.begin_block("head");
+    model.add("head", "head", twice, second, {});
+    model.add("loss", "head", kMillisecond, second, {});
+  }
+  model.begin_block("gradients");
+  model.add("optimizer", "optimizer", kMillisecond, first, {});
+  const Chain chain = chain_of(model.graph, kGpu, 1);
+  EXPECT_EQ(chain.before, microseconds(2'000));
+  EXPECT_EQ(chain.layers, (std::vector{microseconds(2'000), microseconds(4'000)}));
+  EXPECT_EQ(chain.after, microseconds(6'000));
+}
+
 }  // namespace
 }  // namespace weft::lower_bound_test

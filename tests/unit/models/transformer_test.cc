@@ -343,6 +343,12 @@ TEST(Transformer, the_ends_of_a_pipeline_may_have_layers_of_their_own) {
   EXPECT_EQ(layers_of_part(spec, 1).first, 7);
   EXPECT_EQ(layers_of_part(spec, 14).count, 8);
   EXPECT_EQ(layers_of_part(spec, 15).first, 119);
+  spec.parallel.first_layers = spec.parallel.last_layers = -1;
+  spec.parallel.pipeline = 3;
+  spec.parallel.layers_of_parts = {43, 42, 41};
+  EXPECT_EQ(layers_of_part(spec, 1).first, 43);
+  EXPECT_EQ(layers_of_part(spec, 2).first, 85);
+  EXPECT_EQ(layers_of_part(spec, 2).count, 41);
   const ModelGraph graph = four_layers(
       "sequences: 8, parallel: {tensor: 2, pipeline: 4, first_layers: 0, last_layers: 0}");
   EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: embedding").at(0), "token_embedding");

@@ -239,6 +239,28 @@ TEST(LoadScenario, a_file_that_is_not_there_is_a_problem) {
             "nowhere/none.yaml: error: cannot read nowhere/none.yaml: no such file\n");
 }
 
+// What is found out later is told where its key stands, or the map around it, or where it was set;
+// what nobody wrote, and what is of another file, stays where it is.
+TEST(KeyPlaces, put_problems_where_keys_stand) {
+  const Loaded loaded = load_scenario_text(
+      "name: mine\nbase: scenarios/models/llama3_70b_pairs\n"
+      "workload:\n  pairs:\n    - {pair: mlp_down, mode: fused}\n",
+      "mine.yaml", options({"run.max_memory=1 GiB"}));
+  ASSERT_TRUE(loaded.scenario) << loaded.problems.to_text();
+  const auto told = [&](const std::string& file, const std::string& path) {
+    Diagnostics problems;
+    problems.add({.at = {.file = file}, .path = path, .message = "wrong", .source_line = ""});
+    return loaded.places.placed(problems, "mine.yaml").to_text();
+  };
+  EXPECT_TRUE(told("mine.yaml", "workload.pairs[0].pair")
+                  .starts_with("mine.yaml:5:8: error: workload.pairs[0].pair: wrong\n"))
+      << told("mine.yaml", "workload.pairs[0].pair");
+  EXPECT_TRUE(told("mine.yaml", "workload.pairs[0].slice_wgs").starts_with("mine.yaml:5:"));
+  EXPECT_TRUE(told("mine.yaml", "run.max_memory").starts_with("--set run.max_memory=1 GiB"));
+  EXPECT_TRUE(told("mine.yaml", "c3.lookup").starts_with("mine.yaml: error: "));
+  EXPECT_TRUE(told("trace.json", "workload.pairs[0].pair").starts_with("trace.json: error: "));
+}
+
 TEST(DescribeScenario, knows_a_kind_and_a_help_for_every_key_once) {
   std::set<std::string> paths;
   for (const KeyDoc& doc : describe_scenario()) {
@@ -324,6 +346,8 @@ TEST(ToText, writes_every_key_that_is_read) {
   written.merge(paths_in(
       to_text(loaded("models/llama3_70b_training",
                      {"workload.parallel.first_layers=19", "workload.parallel.last_layers=19"}))));
+  written.merge(paths_in(to_text(loaded("models/llama3_70b_training",
+                                        {"workload.parallel.layers_of_parts=[20, 20, 21, 19]"}))));
   written.merge(paths_in(to_text(loaded(
       "models/llama3_70b_training", {"workload.parallel.data=2", "workload.parallel.context=2"}))));
   written.merge(paths_in(to_text(loaded(

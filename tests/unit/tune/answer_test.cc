@@ -60,7 +60,7 @@ class Answers : public ::testing::Test {
     tuned_.simulated = 4;
     tuned_.cannot_run = 1;
     tuned_.untried = 1;
-    tuned_.bound_us = 80;
+    tuned_.bound = 80;
   }
 
   [[nodiscard]] std::string told(const Answer& answer) const {

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace weft::objective_test {
 namespace {
+
+const std::filesystem::path kConfigs = std::filesystem::path(WEFT_SOURCE_DIR) / "configs";
 
 constexpr const char* kTwoModes =
     R"({"modes": {"bulk": {"time_us": 20.5, "mfu": 0.2}, "fused": {"time_us": 10, "mfu": 0.4}},
@@ -86,6 +89,30 @@ TEST(Objective, names_fields_and_columns) {
   const std::vector<std::string> columns = columns_in(kTwoModes);
   EXPECT_NE(std::find(columns.begin(), columns.end(), "mfu"), columns.end());
   EXPECT_NE(std::find(columns.begin(), columns.end(), "fused_time_us"), columns.end());
+}
+
+// Of the time that no mode can be below: itself; on 128 GPUs at 3.6 an hour 128 x 3.6 / 3600 times
+// as much in seconds; what it would be the tokens of.
+TEST(Objective, is_bounded_by_the_least_time_where_it_follows_from_it) {
+  const Loaded loaded =
+      load_scenario(kConfigs / "scenarios/models/llama3_70b_training.yaml",
+                    {.sets = {"run.gpu_hour_price=3.6"}, .config_dirs = {kConfigs}});
+  ASSERT_TRUE(loaded.scenario) << loaded.problems.to_text();
+  const ScenarioRun run(loaded);
+  const double seconds = run.lower_bound_us() / 1e6;
+  const auto bound = [&run](const char* column, bool larger = false) {
+    return bound_of({.column = column, .larger_is_better = larger}, run);
+  };
+  EXPECT_EQ(bound("time_us"), run.lower_bound_us());
+  EXPECT_EQ(bound("fused_time_us"), run.lower_bound_us());
+  EXPECT_NEAR(bound("cost").value(), 128 * 3.6 / 3600 * seconds, 1e-9);
+  EXPECT_EQ(bound("bulk_cost"), bound("cost"));
+  const TransformerSpec& spec = loaded.scenario->workload.transformer;
+  const auto tokens = static_cast<double>(spec.sequences * spec.length);
+  EXPECT_NEAR(bound("tokens_per_s_per_gpu", true).value() * 128 * seconds / tokens, 1, 1e-9);
+  EXPECT_FALSE(bound("memory_of_fullest_gpu_bytes"));
+  EXPECT_FALSE(bound("time_us", true));  // the longest is not bounded
+  EXPECT_FALSE(bound("tokens_per_s"));   // nor the slowest
 }
 
 }  // namespace

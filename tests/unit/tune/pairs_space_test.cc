@@ -114,5 +114,25 @@ TEST(PairsSpace, makes_columns_of_any_names) {
   EXPECT_EQ(name->value.text, three.name);
 }
 
+// Beside two pairs, six ways of all other collectives.
+TEST(PairsSpace, has_axes_of_the_collectives_outside_pairs) {
+  const OtherAxes others{.text =
+                             "  - {key: collective.algorithm, values: [library, auto]}\n"
+                             "  - {key: collective.channels, values: [~, 8, 32]}\n",
+                         .points = 6};
+  std::vector<PairWays> pairs;
+  for (int i = 0; i < 4; ++i) pairs.push_back(pair(fmt::format("op{}", i), 30));
+  const fs::path configs = fs::path(WEFT_SOURCE_DIR) / "configs";
+  const LoadedPlan loaded = load_plan_text(
+      text_of_pairs(pairs, 4, "name: a\nscenario: scenarios/models/llama3_70b_pairs\naxes:\n",
+                    others),
+      "space.yaml",
+      {.sets = {}, .config_dirs = [&](const fs::path&) { return std::vector{configs}; }});
+  ASSERT_TRUE(loaded.plan) << loaded.problems.to_text();
+  ASSERT_EQ(loaded.plan->axes.size(), 6U);
+  EXPECT_EQ(columns_of(*loaded.plan)[0].column, "algorithm");
+  EXPECT_EQ(loaded.plan->axes[2].size(), 11U);  // 6 x 11^4 = 87,846; with 12 of each 124,416
+}
+
 }  // namespace
 }  // namespace weft::pairs_space_test

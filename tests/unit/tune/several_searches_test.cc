@@ -81,5 +81,19 @@ TEST(SeveralSearches, try_all_where_they_may) {
   EXPECT_EQ(run(search, space).asked.size(), 9U);
 }
 
+// What is as good in both objectives beats; what is better in one does not.
+TEST(SeveralSearches, know_what_cannot_be_on_the_front) {
+  const Space space = grid({4});
+  SeveralSearches search(space, 2, 4, std::nullopt);
+  EXPECT_FALSE(search.beats({9, 9}));
+  search.tell(0, Costs{1, 5});
+  search.tell(1, std::nullopt);
+  search.tell(2, Costs{5, 1});
+  EXPECT_TRUE(search.beats({1, 5}));
+  EXPECT_TRUE(search.beats({2, 6}));
+  EXPECT_FALSE(search.beats({2, 4}));
+  EXPECT_FALSE(search.beats({0.5, 9}));
+}
+
 }  // namespace
 }  // namespace weft::several_searches_test

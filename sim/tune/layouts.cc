@@ -1,0 +1,159 @@
+#include "sim/tune/layouts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "sim/models/build_model.h"
+#include "sim/models/lower_bound.h"
+#include "sim/scenario/decoder_size.h"
+
+namespace weft {
+
+namespace {
+
+constexpr std::int64_t kLeastTokens = 2048;  // of a sequence, on each GPU that shares it
+constexpr std::int64_t kMostSplit = 1000;    // layers that are split by their times
+
+struct Layout {
+  std::int64_t tensor = 1;
+  std::int64_t context = 1;
+  std::int64_t pipeline = 1;
+  std::int64_t data = 1;
+};
+
+// The layers of a pipeline's first and last stage, which also have the embedding and the head,
+// where those between have one more each than on average; nothing where there are too few.
+std::optional<std::pair<std::int64_t, std::int64_t>> fewer_at_the_ends(std::int64_t layers,
+                                                                       std::int64_t stages) {
+  if (stages == 1) return std::nullopt;
+  const std::int64_t left = layers - (stages - 2) * (layers / stages + 1);
+  const std::int64_t last = stages == 2 ? left / 2 - 1 : left / 2;
+  if (last < 1 || 2 * last * stages < layers) return std::nullopt;
+  return std::pair(left - last, last);
+}
+
+class Layouts {
+ public:
+  Layouts(const std::filesystem::path& file, const LoadOptions& options, const Scenario& start)
+      : file_(file), options_(options), start_(start) {}
+
+  std::vector<std::vector<std::string>> all() {
+    const std::int64_t gpus = start_.cluster.gpus();
+    for (std::int64_t tensor = 1; tensor <= start_.cluster.gpus_per_node; tensor *= 2) {
+      for (const std::int64_t context : contexts()) {
+        if (gpus % (tensor * context) != 0) continue;
+        const std::int64_t left = gpus / (tensor * context);
+        for (std::int64_t pipeline = 1; pipeline <= std::min(left, layers()); ++pipeline) {
+          if (left % pipeline != 0) continue;
+          add_splits({.tensor = tensor,
+                      .context = context,
+                      .pipeline = pipeline,
+                      .data = left / pipeline});
+        }
+      }
+    }
+    return std::move(values_);
+  }
+
+ private:
+  [[nodiscard]] const TransformerSpec& spec() const { return start_.workload.transformer; }
+  [[nodiscard]] std::int64_t layers() const { return spec().decoder.layers; }
+
+  // In decode a new token has no others to share.
+  [[nodiscard]] std::set<std::int64_t> contexts() const {
+    std::set<std::int64_t> contexts{spec().parallel.context};
+    if (start_.workload.phase == Phase::decode) return contexts;
+    for (std::int64_t n = 1; n == 1 || spec().length / n >= kLeastTokens; n *= 2) {
+      contexts.insert(n);
+    }
+    return contexts;
+  }
+
+  void add(const Layout& layout, const std::string& first, const std::string& last,
+           const std::string& each) {
+    values_.push_back({std::to_string(layout.tensor), std::to_string(layout.pipeline),
+                       std::to_string(layout.data), std::to_string(layout.context), first, last,
+                       each});
+  }
+
+  void add_splits(const Layout& layout) {
+    add(layout, "~", "~", "~");
+    if (layout.pipeline == 1) return;
+    const auto ends = fewer_at_the_ends(layers(), layout.pipeline);
+    if (ends) add(layout, std::to_string(ends->first), std::to_string(ends->second), "~");
+    const std::optional<std::vector<std::int64_t>> split = split_by_times(layout);
+    if (split) add(layout, "~", "~", fmt::format("[{}]", fmt::join(*split, ", ")));
+  }
+
+  // A step of one microbatch in this layout, whatever its schedule; nothing: it does not load.
+  [[nodiscard]] std::optional<Scenario> scenario_in(const Layout& layout, const std::string& first,
+                                                    const std::string& last) const {
+    LoadOptions options = options_;
+    const std::array<std::string, kLayoutKeys.size()> values{std::to_string(layout.tensor),
+                                                             std::to_string(layout.pipeline),
+                                                             std::to_string(layout.data),
+                                                             std::to_string(layout.context),
+                                                             first,
+                                                             last,
+                                                             "~"};
+    std::transform(kLayoutKeys.begin(), kLayoutKeys.end(), values.begin(),
+                   std::back_inserter(options.sets),
+                   [](const char* key, const std::string& value) { return key + ('=' + value); });
+    options.sets.push_back(fmt::format("workload.sequences={}", spec().microbatch * layout.data));
+    options.sets.insert(options.sets.end(),
+                        {"workload.parallel.sequence=~", "workload.parallel.schedule=~",
+                         "workload.parallel.virtual_stages=~", "run.beyond_memory=warn"});
+    return load_scenario(file_, options).scenario;
+  }
+
+  static std::vector<std::int64_t> counts_of(const Scenario& scenario) {
+    const TransformerSpec& spec = scenario.workload.transformer;
+    std::vector<std::int64_t> counts;
+    counts.reserve(static_cast<std::size_t>(spec.parallel.pipeline));
+    for (int part = 0; part < spec.parallel.pipeline; ++part) {
+      counts.push_back(layers_of_part(spec, part).count);
+    }
+    return counts;
+  }
+
+  // Nothing: it cannot be known, or is one of the other splits.
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> split_by_times(
+      const Layout& layout) const {
+    if (layers() > kMostSplit) return std::nullopt;
+    const std::optional<Scenario> even = scenario_in(layout, "~", "~");
+    if (!even) return std::nullopt;
+    const TransformerSpec& spec = even->workload.transformer;
+    const Chain chain = chain_of(build_model(*even), even->cluster.gpu,
+                                 static_cast<std::uint32_t>(gpus_of_stage(spec.parallel)));
+    std::vector<std::int64_t> split = split_evenly(chain, spec.parallel.pipeline);
+    if (split == counts_of(*even)) return std::nullopt;
+    const auto ends = fewer_at_the_ends(layers(), layout.pipeline);
+    if (!ends) return split;
+    const std::optional<Scenario> fewer =
+        scenario_in(layout, std::to_string(ends->first), std::to_string(ends->second));
+    if (fewer && split == counts_of(*fewer)) return std::nullopt;
+    return split;
+  }
+
+  const std::filesystem::path& file_;
+  const LoadOptions& options_;
+  const Scenario& start_;
+  std::vector<std::vector<std::string>> values_;
+};
+
+}  // namespace
+
+std::vector<std::vector<std::string>> layouts_of(const std::filesystem::path& file,
+                                                 const LoadOptions& options,
+                                                 const Scenario& start) {
+  return Layouts(file, options, start).all();
+}
+
+}  // namespace weft
