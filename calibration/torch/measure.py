@@ -29,6 +29,8 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="two shapes of each operator")
     parser.add_argument("--configs", action="store_true",
                         help="our Triton kernels with all named configurations, few shapes")
+    parser.add_argument("--few-columns", action="store_true",
+                        help="of all-gather + GEMM, shapes in which sending takes longest")
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=1e9, help="for all operators together")
     parser.add_argument("--port", type=int, default=29531)
@@ -48,7 +50,8 @@ def facts(ranks, options):
 
 
 def selected(operator, ranks, options):
-    all_ = shapes_measured.OPERATORS[operator](ranks)
+    few = options.few_columns and operator == "ag_gemm"
+    all_ = (shapes_measured.few_columns if few else shapes_measured.OPERATORS[operator])(ranks)
     if options.quick:
         return all_[:1] + all_[-1:]
     if options.configs:

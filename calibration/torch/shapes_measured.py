@@ -22,6 +22,12 @@ def gemm_rs(ranks):
     return list(tensor_parallel(ranks))
 
 
+def few_columns(_):
+    """All-gathers with so little to multiply that sending takes longest."""
+    return [{"m": m, "n": n, "k": k} for m in (512, 1024, 2048, 4096, 8192)
+            for k in (1024, 4096, 8192) for n in (256, 1536)]
+
+
 def ag_gemm(ranks):
     found = []
     for model, (hidden, ffn, heads, kv_heads) in MODELS.items():
