@@ -17,6 +17,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "triton")]
 
 import shapes_measured  # noqa: E402
 
+LEAST_SENT = {"hip": 8, "triton": 16}  # rows, of all-gather + GEMM
 ALONE = ("compute", "comm", "hip_compute")  # half an operator: no result to check
 
 
@@ -105,6 +106,7 @@ class Measuring:
     def shape(self, operator, shape):
         from together import difference, summary
         from ways import WAYS, forget_outputs
+        from weft_fused.shapes import rows_sent_at_once
         more = (True,) if self.options.configs and operator != "emb" else ()
         ways, tolerance = WAYS[operator](shape, self.group, self.overlap, *more)
         wanted = self.options.by.split(",") if self.options.by else list(ways)
@@ -123,6 +125,9 @@ class Measuring:
                     line["error"] = float(f"{error:.2g}")
                 if name == "hip" and "gemm" in operator:
                     line["tile"] = tile_of_hip()
+                if operator == "ag_gemm" and name in LEAST_SENT:
+                    line["rows_at_once"] = rows_sent_at_once(shape["m"] // self.ranks, shape["k"],
+                                                             LEAST_SENT[name])
                 line.update(summary(self.together.times(ways[name].call)))
                 self.lines.write(line)
                 seen.append(f"{name} {line['us']:.1f}")

@@ -10,9 +10,11 @@
 namespace weft {
 namespace {
 
-// Of the time between two looks, in the mean, what has passed when the copy's turn is seen.
-Duration seen_after(Duration poll, const CopyTurn& turn) {
-  return picoseconds(poll.count() * (turn.index % turn.of + 1) / (turn.of + 1));
+// Of the time between two looks, in the mean, what has passed when the copy's turn is seen. It is a
+// part of `schedule`, the mean: of twice that at most.
+Duration seen_after(const DmaSpec& dma, const CopyTurn& turn) {
+  const Duration poll = std::min(dma.poll, dma.schedule * 2);
+  return picoseconds((poll * (turn.index % turn.of + 1)).count() / (turn.of + 1));
 }
 
 // An engine streams: the model cuts a copy into at most this many parts, of at least this many
@@ -165,10 +167,9 @@ KernelId add_copy(TaskGraph& graph, const Cluster& cluster, const CopyCall& call
   further.memory_alone = transfer_time(further.traffic, dma.rate);
   Work first = further;
   // Whoever is behind a copy begins once its end was seen, which is a part of `next`.
-  const Duration looked = seen_after(dma.poll, call.turn);
-  const Duration mean = seen_after(dma.poll, {});
+  const Duration looked = seen_after(dma, call.turn);
   first.fixed = call.queued ? longer(dma.next, dma.signal) - dma.signal
-                            : longer(dma.schedule + looked, mean) - mean;
+                            : dma.schedule + looked - seen_after(dma, {});
   const CollectiveRun::WorkKind kinds[] = {{.work = graph.add_work(first), .bytes = part},
                                            {.work = graph.add_work(further), .bytes = part}};
   Kernel kernel{.gpu = GpuId(call.from), .op = call.operator_id, .role = KernelRole::collective};

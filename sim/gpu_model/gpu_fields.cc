@@ -125,11 +125,12 @@ static void fields(Fields& map, DmaSpec& dma) {
           {.help = "from a command's arrival at an engine to its first byte"});
   map.add("next", dma.next, {.help = "the same for a command that was queued after another"});
   map.add("signal", dma.signal, {.help = "from the last byte to the waiter seeing it"});
-  map.add("poll", dma.poll,
-          {.help = "the range around schedule in which a command behind a kernel begins, as its "
-                   "engine looks so often whether the kernel has ended: each GPU's another part of "
-                   "it, where they begin together",
-           .fallback = nanoseconds(0)});
+  map.add(
+      "poll", dma.poll,
+      {.help = "modes pipelined and copy_fed: the range around schedule, at most twice that, in "
+               "which a copy behind a kernel begins, as its engine looks so often whether the "
+               "kernel has ended: each GPU's another part of it, where they begin together",
+       .fallback = nanoseconds(0)});
 }
 
 static void fields(Fields& map, PeerStoreSpec& store) {

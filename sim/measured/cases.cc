@@ -48,7 +48,8 @@ constexpr std::array kLibraryColumns = {Column{"bytes_per_gpu", "workload.bytes"
 
 // What the two lines of a comparison may differ in: how the fused kernel was launched
 // or built.
-constexpr std::array kOfOneVersion = {"wgs", "occupancy", "ctas", "flags_per_destination", "tile"};
+constexpr std::array kOfOneVersion = {"wgs",  "occupancy",   "ctas", "flags_per_destination",
+                                      "tile", "rows_at_once"};
 
 struct Family {
   const char* prefix;

@@ -66,7 +66,7 @@ class OwnKernels {
     if (row.what == OwnOperator::gemm || row.what == OwnOperator::triton_gemm) gemm();
     if (row.what == OwnOperator::gemm) hip_gemm();
     if (row.what == OwnOperator::triton_gemm) triton_gemm(row);
-    if (row.bulk == std::string_view("torch.ag_gemm.bulk")) {
+    if (row.bulk == std::string_view("torch.ag_gemm.bulk") && row.mode == Mode::fused) {
       set_piece(row.what == OwnOperator::gemm ? 8 : 16);
     }
     return made_;
@@ -80,15 +80,9 @@ class OwnKernels {
     made_.sets.push_back(fmt::format("{}={}{}", key, value, unit));
   }
 
-  // Of all-gather + GEMM: rows in powers of two, of which two at least are a row of tiles and 16 a
-  // shard, of at most 512 KiB (calibration/src/gemm_kernels.h, gather_rows_of; weft_triton, its
-  // sent_at_once).
-  void set_piece(std::int64_t least) {
-    const std::int64_t shard = needed("m") / needed("gpus");
-    const std::int64_t row = 2 * needed("k");
-    std::int64_t rows = least;
-    while (2 * rows <= 64 && 32 * rows <= shard && 2 * rows * row <= 512 * 1024) rows *= 2;
-    set("fused.piece", rows * row, " B");
+  // Of all-gather + GEMM: so many rows, as the line says; lines of older kernels do not.
+  void set_piece(std::int64_t older) {
+    set("fused.piece", line_.number("rows_at_once").value_or(older) * 2 * needed("k"), " B");
   }
 
   void embedding() {

@@ -57,8 +57,10 @@ void input_is_multiplied(const Check& check) {
   if (fused.own_first != 0 && !fuses(check.scenario)) {
     warn_of_modes(check, "fused.own_first", kNoFused);
   }
-  if (fused.piece != FusedOptions{}.piece && !fuses(check.scenario)) {
-    warn_of_modes(check, "fused.piece", kNoFused);
+  const bool wgs_bring =
+      check.has(Mode::fused) || check.has(Mode::role_split) || check.has(Mode::mixed);
+  if (fused.piece != FusedOptions{}.piece && !wgs_bring) {
+    warn_of_modes(check, "fused.piece", "no effect: it is for modes fused and role_split");
   }
   if (fused.sending_wgs == 0) return;
   if (!check.has(Mode::fused) || fused.sent_by == SentBy::wave) {

@@ -49,8 +49,7 @@ NAMED = {
 }
 
 SENDERS = 16           # programs of all_gather_gemm that send
-LEAST_SENT = 16        # rows that one of them sends at a time
-MOST_SENT = 512 << 10  # bytes
+LEAST_SENT = 16        # rows that one of them sends at a time, at least
 ENGINE_CHUNKS = 4      # copies of a shard to each rank by copy engines
 
 _units = {}
@@ -165,18 +164,6 @@ def rows_of_a_copy(rows, bm):
     return size
 
 
-def sent_at_once(rows, k, flag_rows):
-    """Rows that a program sends before it says so. All begin together, so their chunks end
-    together, and the link has nothing to carry until all are fenced: 4 us a chunk on an H100, which
-    large ones hide. But peers wait for the first rows: a shard is 16 chunks at least, and two
-    programs at least bring what shares a flag."""
-    at_once = LEAST_SENT
-    while (4 * at_once <= flag_rows and 2 * at_once * SENDERS <= rows
-           and 2 * at_once * k * 2 <= MOST_SENT):
-        at_once *= 2
-    return at_once
-
-
 def head_of(plan):
     """Own tiles before those of all ranks' rows: all of them, or as many columns of them as take
     the time in which the others' rows come, at 300 GB/s and 5 TFLOP/s of an SM, and a bit more."""
@@ -200,8 +187,8 @@ def all_gather_gemm(shard, b, group, by="kernel", config=None):
     kernel_all_gather_gemm.all_gather_gemm[(plan.programs,)](
         as_operand(shard, plan.config, plan.config.bm), *operands(gathered, b, plan.config), shard,
         c, context_of(run), run.counters[2:], run.counters, run.number, plan.rows, n, k, flag_rows,
-        min(SENDERS, plan.programs), sent_at_once(plan.rows, k, flag_rows), head_of(plan),
-        SR=LEAST_SENT, SK=power_of_two(k, 1024),
+        min(SENDERS, plan.programs), shapes.rows_sent_at_once(plan.rows, k, LEAST_SENT),
+        head_of(plan), SR=LEAST_SENT, SK=power_of_two(k, 1024),
         SENDS=by == "kernel", SHARED=plan.together, **plan.config.constants())
     if by == "engine":
         torch.cuda.current_stream().wait_stream(stream)

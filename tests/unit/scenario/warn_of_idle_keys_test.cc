@@ -66,6 +66,13 @@ TEST(WarnOfIdleKeys, wgs_send_first_in_mode_fused) {
             "(fused.in_switch)");
 }
 
+TEST(WarnOfIdleKeys, wgs_bring_pieces_in_modes_fused_and_role_split) {
+  const char* text =
+      "a.yaml:5:9: warning: fused.piece: no effect: it is for modes fused and role_split";
+  EXPECT_EQ(warnings("all_gather_gemm", "bulk, copy_fed", "piece: 1 KiB"), text);
+  EXPECT_EQ(warnings("all_gather_gemm", "copy_fed, role_split", "piece: 1 KiB"), "");
+}
+
 TEST(WarnOfIdleKeys, wgs_that_compute_may_stage_what_they_send) {
   const auto staged = [](const std::string& modes, const std::string& more = "") {
     return warnings("gemm_reduce_scatter", modes, "staging: staged" + more);

@@ -37,6 +37,20 @@ def rows_per_wg(rows, most=32):
     return size
 
 
+def rows_sent_at_once(rows, k, least):
+    """Of a shard of `rows` x k, by a work-group of an all-gather + GEMM before it says so. As
+    gather_rows_of in ../../../src/gemm_kernels.h has it, with `least` 8.
+
+    All senders begin together, so their pieces end together, and the link has nothing to carry
+    until all are fenced: 2 to 4 us a piece on an H100, which large ones hide. But peers wait for
+    the first rows: a shard is 16 pieces at least, and two work-groups at least bring a tile's rows.
+    """
+    at_once = least
+    while 4 * at_once <= TILE and 32 * at_once <= rows and 2 * at_once * k * 2 <= 512 << 10:
+        at_once *= 2
+    return at_once
+
+
 def check_product(a, b, ranks):
     check_ranks(ranks)
     need(len(a) == 2 and len(b) == 2, f"A and B are matrices, not {tuple(a)} and {tuple(b)}")
