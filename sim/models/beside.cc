@@ -155,6 +155,11 @@ PairGraph::Last PairGraph::append(const ModelGraph& piece, std::uint32_t shift, 
   return last;
 }
 
+std::int64_t PairGraph::pieces() const {
+  const std::uint32_t transfers = of_ == Of::computing ? 0 : repeats_.transfer;
+  return static_cast<std::int64_t>(parts_.size()) + transfers;
+}
+
 std::vector<OpId> PairGraph::exits() const {
   std::vector<OpId> exits = transfer_;
   for (const Last& last : computing_) exits.insert(exits.end(), last.begin(), last.end());

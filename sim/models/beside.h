@@ -24,6 +24,9 @@ namespace weft {
 // A piece of a pair, so many nodes behind the first.
 struct PlacedPiece {
   std::uint32_t piece = 0;
+  // Modulo 2^32: GPUs of a piece that is not in a node have the cluster's numbers, so where nodes
+  // are counted from a later one than its 0, this is below 0. Times the GPUs of a node and added to
+  // such a number, it wraps back.
   std::uint32_t node = 0;
   auto operator<=>(const PlacedPiece&) const = default;
 };
@@ -164,8 +167,8 @@ class PairGraph {
 
   [[nodiscard]] const ModelGraph& graph() const { return graph_; }
   [[nodiscard]] bool in_a_node() const { return in_a_node_; }
-  // It lasts at most so many times as long as the longer of its parts, were they one after another.
-  [[nodiscard]] std::uint32_t most_times() const { return repeats_.transfer + repeats_.computing; }
+  // How many are in it, those that come again as often as they come.
+  [[nodiscard]] std::int64_t pieces() const;
   // Operators whose ends are asked for, in ascending order.
   [[nodiscard]] std::vector<OpId> exits() const;
 

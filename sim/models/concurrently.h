@@ -34,6 +34,13 @@ void concurrently(const std::vector<double>& work, int at_a_time, const Run& run
       [&] { tbb::parallel_for(0, at_a_time, go_on, tbb::simple_partitioner()); });
 }
 
+// Of what several of them find.
+inline void keep_least(std::atomic<std::size_t>& least, std::size_t found) {
+  for (std::size_t known = least; found < known;) {
+    if (least.compare_exchange_weak(known, found)) break;
+  }
+}
+
 // The same where nothing is known of their work.
 template <class Run>
 void concurrently(std::size_t count, int at_a_time, const Run& run) {

@@ -40,6 +40,16 @@ FirstOperators first_operators(const TaskGraph& tasks, const Cluster& cluster) {
   return first;
 }
 
+// Pieces have kept to it one by one, and take longer in turn.
+void end_at_limit(RunResult& model, Duration max_time) {
+  if (model.time <= max_time) return;
+  model.ending = Ending::time_limit;
+  model.stopped_because = fmt::format(
+      "run.max_time: reached {:.3f} us of the {:.3f} us that the model takes; raise the limit if "
+      "this is expected",
+      to_microseconds(max_time), to_microseconds(model.time));
+}
+
 }  // namespace
 
 ModelRun::ModelRun(const Scenario& scenario, const Cluster& cluster, const ModelGraph& graph)
@@ -194,10 +204,7 @@ void ModelRun::run_pieces(Folding& folding, const std::vector<TimedPiece>& piece
   concurrently(work, at_a_time, [&](std::size_t i) {
     if (i > unfinished) return;
     done[i] = result_of(folding, pieces[i], mode, options, progress.of(i));
-    if (done[i].run.result.ending == Ending::finished) return;
-    for (std::size_t first = unfinished; i < first;) {
-      if (unfinished.compare_exchange_weak(first, i)) break;
-    }
+    if (done[i].run.result.ending != Ending::finished) keep_least(unfinished, i);
   });
   for (std::size_t i = 0; i < pieces.size() && i <= unfinished; ++i) {
     if (done[i].alike) folding.unfused.try_emplace(pieces[i], done[i]);
@@ -271,7 +278,8 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
     }
     if (more == joined) {
       RunResult result = put_together(folded, pieces.results, pieces.first_operators, cluster_);
-      if (record_) {
+      end_at_limit(result, scenario_.run.max_time);
+      if (record_ && result.ending == Ending::finished) {
         recording_ = played(folded, pieces.results, std::move(pieces.recordings), cluster_);
       }
       result.mode = mode;

@@ -1,6 +1,6 @@
 // Runs of a model that lie beside one another on a GPU: each as fast as the other lets it.
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <optional>
 #include <set>
 #include <utility>
@@ -26,13 +26,8 @@ SimTime end_of_all(const Folded& timed, const std::vector<RunResult>& pieces) {
 
 constexpr std::size_t kRunsOfPair = 3;  // by PairGraph::Of
 
-// Null: none.
-const RunResult* unfinished(const std::array<RunResult, kRunsOfPair>& runs) {
-  const auto found = std::find_if(runs.begin(), runs.end(), [](const RunResult& run) {
-    return run.ending != Ending::finished;
-  });
-  return found == runs.end() ? nullptr : &*found;
-}
+// All times that it can have, of which later ones can still be computed.
+constexpr Duration kAnyTime = picoseconds(INT64_MAX / 2);
 
 Fusion moved(Fusion fusion, std::uint32_t by) {
   for (OpId* op : {&fusion.first, &fusion.second, &fusion.through}) {
@@ -96,34 +91,42 @@ std::optional<RunResult> ModelRun::add_slowdowns(const std::vector<Neighbours>& 
   const int at_a_time = this->at_a_time(pairs.size(), most);
   const RunOptions options = options_of_each(at_a_time);
   ProgressOfAll progress(kRunsOfPair * pairs.size(), on_progress);
-  std::vector<std::array<RunResult, kRunsOfPair>> results(pairs.size());
+  std::vector<std::optional<RunResult>> unfinished(pairs.size());
+  std::atomic<std::size_t> first_unfinished = pairs.size();  // of those known
   std::vector<MutualSlowdown> found(pairs.size());
   concurrently(pairs.size(), at_a_time, [&](std::size_t i) {
-    const auto ends = [&](PairGraph::Of of) {
+    if (i > first_unfinished) return;
+    const auto ends = [&](PairGraph::Of of) -> std::optional<PairGraph::Ends> {
       const PairGraph pair(pairs[i], timed.pieces, alone.results, cluster_, of);
-      if (auto known = pair.ends_alone(alone.results)) return *std::move(known);
-      const auto run = static_cast<std::size_t>(of);
-      RunResult& result = results[i][run];
-      result = result_of_pair(pair, chosen_in(pair, timetable, folding, mode), mode, options,
-                              progress.of(kRunsOfPair * i + run));
-      return result.ending == Ending::finished ? pair.ends(result) : PairGraph::Ends();
+      if (auto known = pair.ends_alone(alone.results)) return known;
+      const std::size_t run = kRunsOfPair * i + static_cast<std::size_t>(of);
+      RunResult result = result_of_pair(pair, chosen_in(pair, timetable, folding, mode), mode,
+                                        options, progress.of(run));
+      if (result.ending == Ending::finished) return pair.ends(result);
+      unfinished[i] = std::move(result);
+      keep_least(first_unfinished, i);
+      return std::nullopt;
     };
-    const PairGraph::Ends together = ends(PairGraph::Of::both);
-    PairGraph::Ends apart = ends(PairGraph::Of::computing);
-    apart.transfer = ends(PairGraph::Of::transfer).transfer;
-    if (unfinished(results[i]) == nullptr) found[i] = slowdown_from(together, apart);
+    const auto together = ends(PairGraph::Of::both);
+    auto apart = together ? ends(PairGraph::Of::computing) : std::nullopt;
+    const auto transfer = apart ? ends(PairGraph::Of::transfer) : std::nullopt;
+    if (!transfer) return;
+    apart->transfer = transfer->transfer;
+    found[i] = slowdown_from(*together, *apart);
   });
+  if (first_unfinished < pairs.size()) return std::move(unfinished[first_unfinished]);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (const RunResult* result = unfinished(results[i])) return *result;
     slowdowns.emplace(pairs[i], std::move(found[i]));
   }
   return std::nullopt;
 }
 
-// A limit of simulated time is one of the model's: a pair repeats what is shorter.
+// Limits are those of what the scenario describes, and a pair does more than a piece of it: its
+// time is none of the model's, and each of the pieces in it may take as many events as one alone.
 RunResult ModelRun::result_of_pair(const PairGraph& pair, const Chosen& chosen, Mode mode,
                                    RunOptions options, const OnProgress& on_progress) const {
-  options.max_time = times_saturating(options.max_time, pair.most_times());
+  options.max_time = kAnyTime;
+  options.max_events = times_saturating(options.max_events, pair.pieces());
   const ModelLowering how{.options = overlap_options(scenario_),
                           .cluster = pair.in_a_node() ? node_ : cluster_,
                           .mode = mode,
@@ -133,7 +136,9 @@ RunResult ModelRun::result_of_pair(const PairGraph& pair, const Chosen& chosen, 
                           .releases = {},
                           .strategy = {},
                           .whole = &cluster_};
-  return result_or_known(pair.graph(), how, options, on_progress).run.result;
+  RunResult result = result_or_known(pair.graph(), how, options, on_progress).run.result;
+  result.mode = mode;
+  return result;
 }
 
 // What a mode overlaps in each of them.

@@ -53,19 +53,21 @@ SustainedRun& ScenarioRun::model_run() {
   return *run_;
 }
 
-Needs ScenarioRun::needs_of(Mode mode) const {
+// Without which there are no results.
+Needs ScenarioRun::least_needs(Mode mode) const {
   Needs needs = estimated_needs(pieces(), scenario_, simulated(), mode);
-  if (folds()) {
-    const Needs beside = estimated_needs_beside(pieces(), scenario_, simulated(), mode);
-    needs.memory = std::max(needs.memory, beside.memory);
-  }
-  if (alike_) needs.memory += Transport::memory(cluster_.network);  // of_all_copies()
+  needs.memory += memory_of_copies();
   return needs;
+}
+
+// By of_all_copies().
+Bytes ScenarioRun::memory_of_copies() const {
+  return alike_ ? Transport::memory(cluster_.network) : Bytes();
 }
 
 Diagnostics ScenarioRun::check(const std::string& file) const {
   Diagnostics problems =
-      check_memory(scenario_, file, [this](Mode mode) { return needs_of(mode); });
+      check_memory(scenario_, file, [this](Mode mode) { return least_needs(mode); });
   const std::vector<Mode>& modes = scenario_.modes;
   if (std::find(modes.begin(), modes.end(), Mode::mixed) == modes.end()) {
     return places_.placed(problems, file);
@@ -100,9 +102,15 @@ Rates ScenarioRun::rates_in(Duration time) const {
   return rates({scenario_, cluster_.spec, work}, time);
 }
 
+// With what may lie beside one another: whether it does is known only when it is run.
 Bytes ScenarioRun::memory() const {
   Bytes most;
-  for (const Mode mode : scenario_.modes) most = std::max(most, needs_of(mode).memory);
+  for (const Mode mode : scenario_.modes) {
+    most = std::max(most, least_needs(mode).memory);
+    if (!folds()) continue;
+    const Needs beside = estimated_needs_beside(pieces(), scenario_, simulated(), mode);
+    most = std::max(most, beside.memory + memory_of_copies());
+  }
   return most;
 }
 

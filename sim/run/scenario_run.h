@@ -77,7 +77,8 @@ class ScenarioRun {
   void cut_into_pieces();
   [[nodiscard]] const std::vector<Piece>& pieces() const;
   SustainedRun& model_run();
-  [[nodiscard]] Needs needs_of(Mode mode) const;
+  [[nodiscard]] Needs least_needs(Mode mode) const;
+  [[nodiscard]] Bytes memory_of_copies() const;
   ModeRun run_mode(Mode mode, const OnProgress& on_progress);
 
   Scenario scenario_;

@@ -1,12 +1,17 @@
 // Transfers and what computes beside them.
 #include "sim/models/beside.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
+#include "sim/engine/simulate.h"
 #include "sim/models/build_model.h"
+#include "sim/models/needs.h"
 #include "sim/models/run_model.h"
+#include "sim/models/schedule.h"
 #include "tests/unit/engine/simulated.h"
 #include "tests/unit/models/hand_made.h"
 
@@ -46,17 +51,18 @@ TEST(Beside, of_several_gpus_the_one_that_loses_most_counts) {
 }
 
 // Nodes of eight GPUs, the first with a slow one.
-Cluster with_a_straggler() {
-  return build_cluster(scenario_of(R"(
+Scenario nodes_with_a_straggler() {
+  return scenario_of(R"(
 name: a straggler
 cluster:
   base: clusters/nodes_16x_8x_h100
   nodes: 4
   stragglers: [{gpu: 0, clock: 0.5}]
 workload: {kind: collective, op: all_to_all, bytes: 2 MB}
-)")
-                           .cluster);
+)");
 }
+
+Cluster with_a_straggler() { return build_cluster(nodes_with_a_straggler().cluster); }
 
 Piece layer_on(std::uint32_t node, bool in_a_node) {
   HandMadeModel model;
@@ -146,15 +152,119 @@ modes: [bulk]
 )");
 }
 
-// Each piece says at least once what it does, and so do pairs.
+// What a model's pieces do one by one, and the pairs that are then simulated, in their order.
+struct OneByOne {
+  std::size_t told = 0;
+  std::uint64_t most_events = 0;
+  std::vector<TaskGraph> pairs;
+};
+
+OneByOne one_by_one(const Scenario& scenario, const Cluster& cluster, const Folded& folded) {
+  const auto lowered = [&](const ModelGraph& graph, std::vector<OpId> exits,
+                           std::vector<Release> releases) {
+    return lower_model(graph, {.options = overlap_options(scenario),
+                               .cluster = cluster,
+                               .exits = std::move(exits),
+                               .releases = std::move(releases)});
+  };
+  OneByOne all;
+  Timetable timetable(folded);
+  std::vector<RunResult> results;
+  for (auto next = timetable.next(results); !next.empty(); next = timetable.next(results)) {
+    for (const TimedPiece& timed : next) {
+      const Piece& piece = folded.pieces[timed.piece];
+      results.push_back(simulate(cluster, lowered(piece.graph(), piece.exits, timed.releases),
+                                 scenario.run, [&](const Progress&) { ++all.told; }));
+      all.most_events = std::max(all.most_events, results.back().events);
+    }
+  }
+  const Folded timed = timetable.timed();
+  std::set<PairBeside> pairs;
+  for (const Neighbours& one : FindNeighbours(timed.pieces, results, cluster).in(timed.runs)) {
+    pairs.insert(one.pair);
+  }
+  for (const PairBeside& pair : pairs) {
+    const PairGraph both(pair, timed.pieces, results, cluster, PairGraph::Of::both);
+    all.pairs.push_back(lowered(both.graph(), both.exits(), {}));
+  }
+  return all;
+}
+
+// Pieces say at least once what they do; once they are done, the first pair does.
 TEST(PairsBeside, tell_what_they_have_done) {
   const Scenario scenario = pipeline();
   const Cluster cluster = build_cluster(scenario.cluster);
   const ModelGraph graph = build_model(scenario);
   ModelRun run(scenario, cluster, graph);
-  std::size_t told = 0;
-  EXPECT_EQ(run.run(Mode::bulk, [&](const Progress&) { ++told; }).ending, Ending::finished);
-  EXPECT_GT(told, run.folded().pieces.size());
+  std::vector<Progress> told;
+  const auto tell = [&told](const Progress& all) { told.push_back(all); };
+  EXPECT_EQ(run.run(Mode::bulk, tell).ending, Ending::finished);
+  const OneByOne alone = one_by_one(scenario, cluster, run.folded());
+  ASSERT_FALSE(alone.pairs.empty());
+  ASSERT_GE(told.size(), alone.told + alone.pairs.size());
+  EXPECT_EQ(told[alone.told].wgs, alone.pairs.front().items.size());
+}
+
+// A pair of pieces that keep to run.max_events may take more.
+TEST(PairsBeside, may_take_the_events_of_all_their_pieces) {
+  Scenario scenario = pipeline();
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const ModelGraph graph = build_model(scenario);
+  const ModelRun run(scenario, cluster, graph);
+  const OneByOne alone = one_by_one(scenario, cluster, run.folded());
+  std::uint64_t most = 0;
+  for (const TaskGraph& pair : alone.pairs) {
+    most = std::max(most, simulate(cluster, pair, scenario.run).events);
+  }
+  ASSERT_GT(most, alone.most_events + 2);
+  scenario.run.max_events = static_cast<std::int64_t>((alone.most_events + most) / 2);
+  const RunResult result = ModelRun(scenario, cluster, graph).run(Mode::bulk, {});
+  EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
+}
+
+// No piece of it takes as long as the model, which takes 12 ms.
+TEST(PairsBeside, the_time_limit_is_that_of_the_model) {
+  Scenario scenario = pipeline();
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const ModelGraph graph = build_model(scenario);
+  const auto run = [&] { return ModelRun(scenario, cluster, graph).run(Mode::bulk, {}); };
+  const Duration time = run().time;
+  scenario.run.max_time = time;
+  EXPECT_EQ(run().ending, Ending::finished);
+  for (const Duration limit : {time - picoseconds(1), microseconds(1000)}) {
+    scenario.run.max_time = limit;
+    const RunResult result = run();
+    EXPECT_EQ(result.ending, Ending::time_limit);
+    const std::string said = fmt::format("run.max_time: reached {:.3f} us", to_microseconds(limit));
+    EXPECT_TRUE(result.stopped_because.starts_with(said)) << result.stopped_because;
+  }
+}
+
+// Of two sends, the one on GPUs of the layer.
+TEST(PairsBeside, are_estimated_with_what_of_a_transfer_is_on_the_gpus_of_a_layer) {
+  Scenario scenario = nodes_with_a_straggler();
+  scenario.workload.kind = WorkloadKind::transformer;  // whose operators are made by hand here
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const auto needs = [&](const std::vector<Piece>& pieces) {
+    return estimated_needs(pieces, scenario, cluster, Mode::bulk);
+  };
+  const auto beside = [&](const std::vector<Piece>& pieces) {
+    return estimated_needs_beside(pieces, scenario, cluster, Mode::bulk);
+  };
+  const Piece layer = layer_on(0, true);
+  const Needs of_layer = needs({layer});
+  const Needs of_send = needs({send(0, 8)});
+  const Needs both = beside({layer, send(0, 8)});
+  EXPECT_EQ(both.items, of_layer.items + of_send.items);
+  EXPECT_EQ(both.sends, of_layer.sends + of_send.sends);
+  EXPECT_GT(both.memory, of_layer.memory);
+  Piece sends = send(0, 8);
+  sends.part.places[PlaceId(0)].groups.push_back({16, 24});
+  EXPECT_GT(needs({sends}).sends, of_send.sends);
+  EXPECT_EQ(beside({layer, sends}).sends, both.sends);
+  EXPECT_EQ(beside({layer, send(16, 24)}).memory, Bytes());
+  EXPECT_EQ(beside({layer, layer_on(1, false)}).memory, Bytes());
+  EXPECT_EQ(beside({send(0, 8), send(16, 24)}).memory, Bytes());
 }
 
 TEST(PairsBeside, that_need_too_much_memory_are_refused) {
