@@ -24,7 +24,6 @@
 #include "sim/report/table.h"
 #include "sim/report/timeline.h"
 #include "sim/run/exit_code.h"
-#include "sim/run/memory_limit.h"
 #include "sim/run/replay_text.h"
 #include "sim/run/scenario_run.h"
 #include "sim/scenario/load.h"
@@ -103,16 +102,13 @@ std::variant<RunReport, Failure> run_all(ScenarioRun& run, const RunCommand& com
 
 // With no more of a timeline than run.max_memory has room for; nothing where that is too little.
 std::optional<TimelineOptions> timeline_within_memory(const RunCommand& command,
-                                                      const GivenScenario& given,
+                                                      const std::string& file,
                                                       const ScenarioRun& run) {
   TimelineOptions options = command.timeline;
   if (!command.trace) return options;
   Diagnostics problems;
-  const std::optional<Bytes> room =
-      room_for_timeline(*given.loaded.scenario, given.name, run.memory(),
-                        run.tracks_of_recordings(options.detail), problems);
-  print_problems(given.loaded.places.placed(problems, given.name),
-                 command.quiet ? Quiet::yes : Quiet::no);
+  const std::optional<Bytes> room = run.room_for_timeline(options.detail, file, problems);
+  print_problems(problems, command.quiet ? Quiet::yes : Quiet::no);
   if (!room) return std::nullopt;
   options.limit = std::min(options.limit, *room);
   return options;
@@ -162,7 +158,7 @@ int run_command(const RunCommand& command) {
     return exit_code::ok;
   }
 
-  const std::optional<TimelineOptions> options = timeline_within_memory(command, given, run);
+  const std::optional<TimelineOptions> options = timeline_within_memory(command, given.name, run);
   if (!options || refused(planned(command, given, run))) return exit_code::user;
   if (command.trace) {
     run.record(record_options(*options, scenario.modes.size()));

@@ -126,6 +126,15 @@ Bytes ScenarioRun::tracks_of_recordings(Detail detail) const {
   return sum;
 }
 
+std::optional<Bytes> ScenarioRun::room_for_timeline(Detail detail, const std::string& file,
+                                                    Diagnostics& problems) const {
+  Diagnostics found;
+  const std::optional<Bytes> room =
+      weft::room_for_timeline(scenario_, file, memory(), tracks_of_recordings(detail), found);
+  problems.append(places_.placed(found, file));
+  return room;
+}
+
 std::string ScenarioRun::tasks_text(Mode mode) { return model_run().tasks_text(mode); }
 
 std::vector<PairWays> ScenarioRun::pair_ways(const PairTrials& how) const {

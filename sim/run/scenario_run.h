@@ -52,8 +52,10 @@ class ScenarioRun {
   [[nodiscard]] Diagnostics check(const std::string& file) const;
   // What the largest of its modes is estimated to need.
   [[nodiscard]] Bytes memory() const;
-  // What its recordings take besides what they have of WGs and messages, until all modes are run.
-  [[nodiscard]] Bytes tracks_of_recordings(Detail detail) const;
+  // How much of a timeline there is room for beside it (memory_limit.h). Nothing, and a problem, if
+  // there is none; `file` as of check().
+  [[nodiscard]] std::optional<Bytes> room_for_timeline(Detail detail, const std::string& file,
+                                                       Diagnostics& problems) const;
   [[nodiscard]] std::string tasks_text(Mode mode);
   // Of its model's pairs, in mode mixed, which the scenario has.
   [[nodiscard]] std::vector<PairWays> pair_ways(const PairTrials& how) const;
@@ -79,6 +81,8 @@ class ScenarioRun {
   SustainedRun& model_run();
   [[nodiscard]] Needs least_needs(Mode mode) const;
   [[nodiscard]] Bytes memory_of_copies() const;
+  // What its recordings take besides what they have of WGs and messages, until all modes are run.
+  [[nodiscard]] Bytes tracks_of_recordings(Detail detail) const;
   ModeRun run_mode(Mode mode, const OnProgress& on_progress);
 
   Scenario scenario_;

@@ -55,10 +55,14 @@ Diagnostics told_where_named(const Diagnostics& problems, const SourceFiles& fil
   return told;
 }
 
+bool is_of_cluster(const std::string& path) {
+  return path == "cluster" || path.starts_with("cluster.");
+}
+
 KeyPlaces places_in(const Reading& reading, const SourceFiles& files) {
   KeyPlaces::ByPath places;
   for (const auto& [path, at] : reading.places()) {
-    if (path.starts_with("cluster")) continue;  // hundreds, and nothing more is asked of them
+    if (is_of_cluster(path)) continue;  // hundreds, and nothing more is asked of them
     places.emplace(path, KeyPlaces::Place{.at = at, .line = files.line_at(at)});
   }
   return KeyPlaces(std::move(places));

@@ -31,7 +31,7 @@ void every_stage_has_a_layer(const Check& check) {
                                       : text(layers / p.virtual_stages) + " stages"));
 }
 
-// Where each part has a number of its own.
+// Where each part has a number of its own: the ends may have none.
 void the_parts_have_all_layers(const Check& check) {
   const ParallelSpec& p = check.scenario.workload.transformer.parallel;
   const std::vector<std::int64_t>& own = p.layers_of_parts;
@@ -60,7 +60,6 @@ void the_parts_have_all_layers(const Check& check) {
 // Those that the ends of the pipeline leave.
 void the_other_parts_share_layers(const Check& check) {
   const ParallelSpec& p = check.scenario.workload.transformer.parallel;
-  if (!p.layers_of_parts.empty()) return the_parts_have_all_layers(check);
   if (p.first_layers < 0 && p.last_layers < 0) return;
   const SharedLayers shared = shared_layers(check.scenario.workload.transformer);
   const bool none = shared.parts == 0 && shared.layers == 0;
@@ -79,6 +78,9 @@ void the_other_parts_share_layers(const Check& check) {
 }  // namespace
 
 void validate_layers_of_parts(const Check& check) {
+  if (!check.scenario.workload.transformer.parallel.layers_of_parts.empty()) {
+    return the_parts_have_all_layers(check);
+  }
   every_stage_has_a_layer(check);
   the_other_parts_share_layers(check);
 }

@@ -82,7 +82,9 @@ void validate_transformer_size(const Check& check) {
   }
   const ParallelSpec& p = check.scenario.workload.transformer.parallel;
   const std::int64_t parts = std::int64_t{p.pipeline} * p.virtual_stages;
-  if (parts > std::max(p.pipeline, check.scenario.workload.transformer.decoder.layers)) return;
+  const int without_layers = p.layers_of_parts.empty() ? 0 : 2;  // the ends
+  const int layers = check.scenario.workload.transformer.decoder.layers;
+  if (parts > std::max(p.pipeline, layers + without_layers)) return;
   if (!its_operations_can_be_counted(check)) return;
   its_operators_can_be_counted(check);
   its_exchanges_can_be_kept(check);

@@ -14,7 +14,6 @@
 #include "sim/report/gzip.h"
 #include "sim/report/result_files.h"
 #include "sim/report/timeline.h"
-#include "sim/run/memory_limit.h"
 #include "sim/run/replay_text.h"
 #include "sim/scenario/modes.h"
 #include "sim/serve/confined.h"
@@ -91,11 +90,10 @@ void Runner::simulate(const AskedRun& asked, Loaded& loaded) {
   if (run.ready() && !problems.has_errors()) problems.append(run.check(asked.source.name));
   Bytes most = most_of_timeline(asked.timeline.value_or(Detail::kernels));
   if (asked.timeline && run.ready() && !problems.has_errors()) {
-    const auto room = room_for_timeline(*loaded.scenario, asked.source.name, run.memory(),
-                                        run.tracks_of_recordings(*asked.timeline), problems);
+    const auto room = run.room_for_timeline(*asked.timeline, asked.source.name, problems);
     most = std::min(most, room.value_or(most));
   }
-  add_problems(loaded.places.placed(problems, asked.source.name));
+  add_problems(problems);
   if (!run.ready() || problems.has_errors()) return fail("");
   end_if_stopped();
   const TimelineOptions options{.detail = asked.timeline.value_or(Detail::intervals),

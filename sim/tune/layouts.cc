@@ -28,21 +28,29 @@ struct Layout {
   std::int64_t data = 1;
 };
 
-// The layers of a pipeline's first and last stage, which also have the embedding and the head,
-// where those between have one more each than on average; nothing where there are too few.
-std::optional<std::pair<std::int64_t, std::int64_t>> fewer_at_the_ends(std::int64_t layers,
-                                                                       std::int64_t stages) {
+// Layers of a pipeline's first and last stage; -1: as the others.
+struct EndLayers {
+  std::int64_t first = -1;
+  std::int64_t last = -1;
+};
+
+using LayersOfStages = std::vector<std::int64_t>;  // layers of each stage
+
+// Of those that have the embedding and the head besides, where stages between have one more each
+// than on average; nothing where there are too few.
+std::optional<EndLayers> fewer_at_the_ends(std::int64_t layers, std::int64_t stages) {
   if (stages == 1) return std::nullopt;
   const std::int64_t left = layers - (stages - 2) * (layers / stages + 1);
   const std::int64_t last = stages == 2 ? left / 2 - 1 : left / 2;
   if (last < 1 || 2 * last * stages < layers) return std::nullopt;
-  return std::pair(left - last, last);
+  return EndLayers{.first = left - last, .last = last};
 }
 
 class Layouts {
  public:
-  Layouts(const std::filesystem::path& file, const LoadOptions& options, const Scenario& start)
-      : file_(file), options_(options), start_(start) {}
+  Layouts(const std::filesystem::path& file, const LoadOptions& options, const Scenario& start,
+          bool splits)
+      : file_(file), options_(options), start_(start), splits_(splits) {}
 
   std::vector<std::vector<std::string>> all() {
     const std::int64_t gpus = start_.cluster.gpus();
@@ -85,23 +93,44 @@ class Layouts {
 
   void add_splits(const Layout& layout) {
     add(layout, "~", "~", "~");
-    if (layout.pipeline == 1) return;
-    const auto ends = fewer_at_the_ends(layers(), layout.pipeline);
-    if (ends) add(layout, std::to_string(ends->first), std::to_string(ends->second), "~");
-    const std::optional<std::vector<std::int64_t>> split = split_by_times(layout);
-    if (split) add(layout, "~", "~", fmt::format("[{}]", fmt::join(*split, ", ")));
+    if (layout.pipeline == 1 || !splits_) return;
+    std::set<LayersOfStages> known{counts_of(layout, EndLayers{})};
+    if (const auto ends = fewer_at_the_ends(layers(), layout.pipeline)) {
+      if (known.insert(counts_of(layout, *ends)).second) {
+        add(layout, std::to_string(ends->first), std::to_string(ends->last), "~");
+      }
+    }
+    const std::optional<LayersOfStages> split = split_by_times(layout);
+    if (split && known.insert(*split).second) {
+      add(layout, "~", "~", fmt::format("[{}]", fmt::join(*split, ", ")));
+    }
+  }
+
+  // With one part a stage.
+  [[nodiscard]] LayersOfStages counts_of(const Layout& layout, const EndLayers& ends) const {
+    TransformerSpec made = spec();
+    made.parallel.pipeline = static_cast<int>(layout.pipeline);
+    made.parallel.virtual_stages = 1;
+    made.parallel.first_layers = static_cast<int>(ends.first);
+    made.parallel.last_layers = static_cast<int>(ends.last);
+    made.parallel.layers_of_parts.clear();
+    LayersOfStages counts;
+    counts.reserve(static_cast<std::size_t>(layout.pipeline));
+    for (int part = 0; part < made.parallel.pipeline; ++part) {
+      counts.push_back(layers_of_part(made, part).count);
+    }
+    return counts;
   }
 
   // A step of one microbatch in this layout, whatever its schedule; nothing: it does not load.
-  [[nodiscard]] std::optional<Scenario> scenario_in(const Layout& layout, const std::string& first,
-                                                    const std::string& last) const {
+  [[nodiscard]] std::optional<Scenario> even_in(const Layout& layout) const {
     LoadOptions options = options_;
     const std::array<std::string, kLayoutKeys.size()> values{std::to_string(layout.tensor),
                                                              std::to_string(layout.pipeline),
                                                              std::to_string(layout.data),
                                                              std::to_string(layout.context),
-                                                             first,
-                                                             last,
+                                                             "~",
+                                                             "~",
                                                              "~"};
     std::transform(kLayoutKeys.begin(), kLayoutKeys.end(), values.begin(),
                    std::back_inserter(options.sets),
@@ -113,47 +142,32 @@ class Layouts {
     return load_scenario(file_, options).scenario;
   }
 
-  static std::vector<std::int64_t> counts_of(const Scenario& scenario) {
-    const TransformerSpec& spec = scenario.workload.transformer;
-    std::vector<std::int64_t> counts;
-    counts.reserve(static_cast<std::size_t>(spec.parallel.pipeline));
-    for (int part = 0; part < spec.parallel.pipeline; ++part) {
-      counts.push_back(layers_of_part(spec, part).count);
-    }
-    return counts;
-  }
-
-  // Nothing: it cannot be known, or is one of the other splits.
-  [[nodiscard]] std::optional<std::vector<std::int64_t>> split_by_times(
-      const Layout& layout) const {
+  // Nothing: it cannot be known.
+  [[nodiscard]] std::optional<LayersOfStages> split_by_times(const Layout& layout) const {
     if (layers() > kMostSplit) return std::nullopt;
-    const std::optional<Scenario> even = scenario_in(layout, "~", "~");
+    const std::optional<Scenario> even = even_in(layout);
     if (!even) return std::nullopt;
-    const TransformerSpec& spec = even->workload.transformer;
+    const ParallelSpec& parallel = even->workload.transformer.parallel;
     const Chain chain = chain_of(build_model(*even), even->cluster.gpu,
-                                 static_cast<std::uint32_t>(gpus_of_stage(spec.parallel)));
-    std::vector<std::int64_t> split = split_evenly(chain, spec.parallel.pipeline);
-    if (split == counts_of(*even)) return std::nullopt;
-    const auto ends = fewer_at_the_ends(layers(), layout.pipeline);
-    if (!ends) return split;
-    const std::optional<Scenario> fewer =
-        scenario_in(layout, std::to_string(ends->first), std::to_string(ends->second));
-    if (fewer && split == counts_of(*fewer)) return std::nullopt;
-    return split;
+                                 static_cast<std::uint32_t>(gpus_of_stage(parallel)));
+    return split_evenly(chain, parallel.pipeline);
   }
 
   const std::filesystem::path& file_;
   const LoadOptions& options_;
   const Scenario& start_;
+  bool splits_;
   std::vector<std::vector<std::string>> values_;
 };
 
 }  // namespace
 
 std::vector<std::vector<std::string>> layouts_of(const std::filesystem::path& file,
-                                                 const LoadOptions& options,
-                                                 const Scenario& start) {
-  return Layouts(file, options, start).all();
+                                                 const LoadOptions& options, const Scenario& start,
+                                                 ScheduleIs schedule) {
+  const bool several = start.workload.transformer.parallel.virtual_stages > 1;
+  const bool splits = schedule == ScheduleIs::varied || !several;
+  return Layouts(file, options, start, splits).all();
 }
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,11 +19,16 @@ inline constexpr std::array kLayoutKeys = {
     "workload.parallel.first_layers",   "workload.parallel.last_layers",
     "workload.parallel.layers_of_parts"};
 
+// Whether `start` says the schedule of all layouts, or it is varied beside them.
+enum class ScheduleIs : std::uint8_t { fixed, varied };
+
 // Values of all of them, as YAML. Tensor parallelism is within a node; what shares a sequence keeps
 // 2,048 tokens of it or more on each GPU, or is as the scenario has it. Of each pipeline the layers
 // evenly, fewer at both ends, and as split_evenly() has them by the times of chain_of(), where
-// these differ. `options`: with which the scenario `start` was loaded from the file.
+// these differ; only evenly where the schedule is fixed and has several parts on a stage.
+// `options`: with which the scenario `start` was loaded from the file.
 std::vector<std::vector<std::string>> layouts_of(const std::filesystem::path& file,
-                                                 const LoadOptions& options, const Scenario& start);
+                                                 const LoadOptions& options, const Scenario& start,
+                                                 ScheduleIs schedule);
 
 }  // namespace weft

@@ -78,12 +78,22 @@ const BoundedRate* bounded_rate(const Objective& objective) {
 
 }  // namespace
 
-std::optional<double> bound_of(const Objective& objective, const ScenarioRun& run) {
+std::vector<std::optional<double>> bounds_of(const Objectives& objectives, const ScenarioRun& run) {
   const double least_us = run.lower_bound_us();
-  if (is_bounded_time(objective)) return least_us;
-  const BoundedRate* const row = bounded_rate(objective);
-  if (row == nullptr) return std::nullopt;
-  return run.rates_in(picoseconds(static_cast<std::int64_t>(least_us * 1e6))).*(row->rate);
+  std::optional<Rates> rates;  // where one of them asks for it
+  std::vector<std::optional<double>> bounds;
+  bounds.reserve(objectives.size());
+  for (const Objective& objective : objectives) {
+    if (is_bounded_time(objective)) {
+      bounds.emplace_back(least_us);
+    } else if (const BoundedRate* const row = bounded_rate(objective); row != nullptr) {
+      if (!rates) rates = run.rates_in(picoseconds(static_cast<std::int64_t>(least_us * 1e6)));
+      bounds.push_back((*rates).*(row->rate));
+    } else {
+      bounds.emplace_back();
+    }
+  }
+  return bounds;
 }
 
 bool is_bounded(const Objective& objective) {

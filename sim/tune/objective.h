@@ -36,8 +36,9 @@ std::optional<std::vector<Achieved>> all_achieved(const Objectives& objectives,
                                                   const std::string& summary);
 
 // What no result of this run can be better than, by the time that none of its modes can be below:
-// that time, or what it would achieve in it (rates.h). Nothing: of this column no such is known.
-std::optional<double> bound_of(const Objective& objective, const ScenarioRun& run);
+// that time, or what it would achieve in it (rates.h). Of each; nothing: of its column no such is
+// known.
+std::vector<std::optional<double>> bounds_of(const Objectives& objectives, const ScenarioRun& run);
 // Whether of the column such is known.
 bool is_bounded(const Objective& objective);
 

@@ -227,8 +227,12 @@ class Suggesting {
     const WorkloadKind kind = scenario.workload.kind;
     if (!is_model(kind)) return variations_of_operator(scenario, mode_);
     if (!is_decoder(kind)) return variations_of_dlrm(scenario, mode_);
-    return variations_of_decoder(scenario, {.keys = {kLayoutKeys.begin(), kLayoutKeys.end()},
-                                            .values = layouts_of(file_, options_, scenario)});
+    const bool fixed =
+        is_fixed("workload.parallel.schedule") || is_fixed("workload.parallel.virtual_stages");
+    return variations_of_decoder(
+        scenario, {.keys = {kLayoutKeys.begin(), kLayoutKeys.end()},
+                   .values = layouts_of(file_, options_, scenario,
+                                        fixed ? ScheduleIs::fixed : ScheduleIs::varied)});
   }
 
   [[nodiscard]] bool is_fixed(const std::string& key) const {

@@ -133,7 +133,8 @@ class Tuning {
     return bounds;
   }
 
-  // 0 where it is not known: what is too large for this machine says so when it is run.
+  // 0 where it is not known. All are 0 where finding them throws: what is too large for this
+  // machine says so when it is run.
   [[nodiscard]] Bounds bounds_of(PointLoader& loader, const Point& point) const {
     std::vector<double> costs(options_.objectives.size(), 0);
     try {
@@ -141,10 +142,9 @@ class Tuning {
       if (!loaded.scenario) return std::nullopt;
       const ScenarioRun run(loaded);
       if (!run.ready()) return std::nullopt;
+      const std::vector<std::optional<double>> values = weft::bounds_of(options_.objectives, run);
       for (std::size_t i = 0; i < costs.size(); ++i) {
-        const Objective& objective = options_.objectives[i];
-        const std::optional<double> bound = bound_of(objective, run);
-        if (bound && *bound > 0) costs[i] = cost_of(objective, *bound);
+        if (values[i] && *values[i] > 0) costs[i] = cost_of(options_.objectives[i], *values[i]);
       }
     } catch (const std::exception&) {
     }

@@ -229,6 +229,15 @@ TEST(DecoderRules, a_schedule_says_what_it_demands) {
                       "see also workload.parallel.last_layers"}));
   EXPECT_EQ(problems("tensor: 4, pipeline: 2, layers_of_parts: [4, 2]", "16"), Problems{});
   EXPECT_EQ(problems("tensor: 2, pipeline: 4, layers_of_parts: [0, 3, 3, 0]", "16"), Problems{});
+  EXPECT_EQ(problems("tensor: 2, pipeline: 4, schedule: interleaved, virtual_stages: 2, "
+                     "layers_of_parts: [0, 1, 1, 1, 1, 1, 1, 0]",
+                     "16"),
+            Problems{});
+  EXPECT_EQ(problems("tensor: 1, pipeline: 8, layers_of_parts: [0, 1, 1, 1, 1, 1, 1, 0]", "16"),
+            Problems{});
+  EXPECT_EQ(problems("tensor: 1, pipeline: 8, layers_of_parts: [1, 1, 1, 1, 1, 1, 0, 0]", "16"),
+            (Problems{"workload.parallel.layers_of_parts: only the first and the last part may "
+                      "have none"}));
   EXPECT_EQ(problems("tensor: 2, pipeline: 4, layers_of_parts: [2, 2, 2]", "16"),
             (Problems{"workload.parallel.layers_of_parts: 3 numbers for 4 parts of the pipeline"}));
   EXPECT_EQ(problems("tensor: 2, pipeline: 4, layers_of_parts: [2, 0, 2, 1]", "16"),

@@ -257,6 +257,7 @@ TEST(KeyPlaces, put_problems_where_keys_stand) {
       << told("mine.yaml", "workload.pairs[0].pair");
   EXPECT_TRUE(told("mine.yaml", "workload.pairs[0].slice_wgs").starts_with("mine.yaml:5:"));
   EXPECT_TRUE(told("mine.yaml", "run.max_memory").starts_with("--set run.max_memory=1 GiB"));
+  EXPECT_TRUE(told("mine.yaml", "cluster.nodes").starts_with("mine.yaml: error: "));
   EXPECT_TRUE(told("mine.yaml", "c3.lookup").starts_with("mine.yaml: error: "));
   EXPECT_TRUE(told("trace.json", "workload.pairs[0].pair").starts_with("trace.json: error: "));
 }

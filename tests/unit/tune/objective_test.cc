@@ -101,7 +101,7 @@ TEST(Objective, is_bounded_by_the_least_time_where_it_follows_from_it) {
   const ScenarioRun run(loaded);
   const double seconds = run.lower_bound_us() / 1e6;
   const auto bound = [&run](const char* column, bool larger = false) {
-    return bound_of({.column = column, .larger_is_better = larger}, run);
+    return bounds_of(Objectives{{.column = column, .larger_is_better = larger}}, run).front();
   };
   EXPECT_EQ(bound("time_us"), run.lower_bound_us());
   EXPECT_EQ(bound("fused_time_us"), run.lower_bound_us());
@@ -113,6 +113,13 @@ TEST(Objective, is_bounded_by_the_least_time_where_it_follows_from_it) {
   EXPECT_FALSE(bound("memory_of_fullest_gpu_bytes"));
   EXPECT_FALSE(bound("time_us", true));  // the longest is not bounded
   EXPECT_FALSE(bound("tokens_per_s"));   // nor the slowest
+  EXPECT_EQ(
+      bounds_of(Objectives{{.column = "mfu", .larger_is_better = true},
+                           {.column = "memory_of_fullest_gpu_bytes"},
+                           {.column = "time_us"},
+                           {.column = "cost"}},
+                run),
+      (std::vector{bound("mfu", true), std::optional<double>(), bound("time_us"), bound("cost")}));
 }
 
 }  // namespace

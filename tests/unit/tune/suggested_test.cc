@@ -31,6 +31,11 @@ bool has(const std::string& text, const std::string& words) {
   return text.find(words) != std::string::npos;
 }
 
+std::string values_in(const std::string& text, const std::string& key) {
+  const auto at = text.find("workload.parallel." + key + ", values: [");
+  return text.substr(at, text.find("]}\n", at) - at);
+}
+
 TEST(SuggestedSpace, of_a_mode_has_its_knobs_and_no_others) {
   const std::string fused = space("gemm_rs_4_gpus.yaml", Mode::fused);
   EXPECT_TRUE(has(fused, "set: {modes: [fused]}")) << fused;
@@ -114,15 +119,26 @@ TEST(SuggestedSpace, of_a_model_has_layouts_of_all_gpus) {
 // be, by products at the peak and streams at the memory's bandwidth.
 TEST(SuggestedSpace, of_a_pipeline_has_stages_with_fewer_layers_at_its_ends_and_by_their_times) {
   const std::string text = space("models/llama3_70b_training.yaml", Mode::bulk);
-  const auto values_of = [&](const std::string& key) {
-    const auto at = text.find("workload.parallel." + key + ", values: [");
-    return text.substr(at, text.find("]}\n", at) - at);
-  };
+  const auto values_of = [&](const std::string& key) { return values_in(text, key); };
   // Of 128 GPUs without tensor and context parallelism: of 1 stage one split, of others up to 3.
   EXPECT_TRUE(has(values_of("first_layers"), "[~, ~, 41, ~, 19, ~")) << text;
   EXPECT_TRUE(has(values_of("last_layers"), "[~, ~, 39, ~, 19, ~")) << text;
   EXPECT_TRUE(has(values_of("context"), ", 1, ") && has(values_of("context"), ", 2, ")) << text;
   EXPECT_TRUE(has(values_of("layers_of_parts"), "[~, ~, ~, ~, ~, [")) << text;
+}
+
+// A number for each stage does not suit a schedule with several parts on each.
+TEST(SuggestedSpace, of_a_fixed_schedule_splits_layers_only_where_a_stage_is_a_part) {
+  const std::string parts = space("models/llama3_70b_training.yaml", Mode::bulk,
+                                  {"workload.parallel.schedule=interleaved"});
+  EXPECT_FALSE(has(parts, "key: workload.parallel.schedule")) << parts;
+  EXPECT_TRUE(has(values_in(parts, "pipeline"), ", 4, ")) << parts;
+  EXPECT_EQ(values_in(parts, "first_layers").find_first_of("0123456789"), std::string::npos);
+  EXPECT_FALSE(has(values_in(parts, "layers_of_parts"), ", [")) << parts;
+  const std::string stages =
+      space("models/llama3_70b_training.yaml", Mode::bulk, {"workload.parallel.schedule=zb_h1"});
+  EXPECT_TRUE(has(values_in(stages, "first_layers"), ", 41, ")) << stages;
+  EXPECT_TRUE(has(values_in(stages, "layers_of_parts"), ", [")) << stages;
 }
 
 // Nothing is fused with a collective that it does not depend on; what is shared are the CUs,
