@@ -292,6 +292,14 @@ bool several_fuse(const RunReport& report) {
                        [](const ModeRun& run) { return is_fused(run.result.mode); }) > 1;
 }
 
+// Pipelined is often the best of whole kernels, and no default.
+const char* of_those_run(const RunReport& report) {
+  const bool could = why_not(report.scenario, Mode::pipelined).empty();
+  return could && find_run(report, Mode::pipelined) == nullptr
+             ? " of the modes that were run (pipelined was not)"
+             : "";
+}
+
 // What fusing brings over the best that whole kernels reach.
 std::string over_unfused_text(const RunReport& report) {
   const ModeRun* fused = best_fused(report);
@@ -303,14 +311,16 @@ std::string over_unfused_text(const RunReport& report) {
   const std::string fusing = several ? fmt::format("Fusing at its best, {},", mode) : "Fusing";
   const double ratio = part(fused->result.time, best->result.time);
   if (std::abs(ratio - 1) < kSame) {
-    return fmt::format(" {} takes as long as {}, the best without it.", fusing, name);
+    return fmt::format(" {} takes as long as {}, the best without it{}.", fusing, name,
+                       of_those_run(report));
   }
   if (ratio > 1) {
-    return fmt::format(" {} is slower by {} than {}, the best without it.", fusing,
-                       percent_text(ratio - 1), name);
+    return fmt::format(" {} is slower by {} than {}, the best without it{}.", fusing,
+                       percent_text(ratio - 1), name, of_those_run(report));
   }
-  return fmt::format(" Over {}, the best without fusing, {}{} is {} as fast.", name, mode,
-                     several ? ", the best with it," : "", ratio_text(1 / ratio));
+  return fmt::format(" Over {}, the best without fusing{}, {}{} is {} as fast.", name,
+                     of_those_run(report), mode, several ? ", the best with it," : "",
+                     ratio_text(1 / ratio));
 }
 
 std::string why_against(const RunReport& report, const ModeRun& bulk_run) {

@@ -211,8 +211,9 @@ void input_options(Fields map, FusedOptions& fused) {
            .means = "optional",
            .quiet = true});
   map.add("piece", fused.piece,
-          {.help = "most bytes of input that a WG sends to a peer before it fences: larger ones "
-                   "leave the link idle less often, and the first rows come later",
+          {.help = "most bytes of input that a WG sends to a peer before it waits until they have "
+                   "arrived: with larger ones the link is idle less often, with smaller ones a "
+                   "peer's first rows come sooner",
            .range = {{bytes(1024), bytes(16 * 1024 * 1024)}},
            .fallback = bytes(64 * 1024),
            .quiet = true});

@@ -228,7 +228,9 @@ void schedule_fields(Fields& map, ParallelSpec& parallel, std::optional<bool> tr
        "layers of its last part, which has the head; default: as others");
   map.only_if(parallel.pipeline > 1, "parallel.pipeline above 1")
       .list_or_none("layers_of_parts", parallel.layers_of_parts, {0, 10'000},
-                    "layers of each part of the pipeline in their order, instead of both");
+                    "layers of each part of the pipeline (pipeline x virtual_stages of them) in "
+                    "order, model.layers together; the first and last may have none; instead of "
+                    "first_layers and last_layers");
   const int fixed = schedule_row(parallel.schedule).virtual_stages;
   if (fixed > 0) parallel.virtual_stages = fixed;
 }
