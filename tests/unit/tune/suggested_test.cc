@@ -127,6 +127,23 @@ TEST(SuggestedSpace, of_a_pipeline_has_stages_with_fewer_layers_at_its_ends_and_
   EXPECT_TRUE(has(values_of("layers_of_parts"), "[~, ~, ~, ~, ~, [")) << text;
 }
 
+// Of keys that change together those that are not set still do, and what only other layouts have is
+// not varied.
+TEST(SuggestedSpace, of_a_layout_that_is_set_splits_its_layers) {
+  const std::string text = space("models/llama3_70b_training.yaml", Mode::bulk,
+                                 {"workload.parallel.tensor=8", "workload.parallel.pipeline=4",
+                                  "workload.parallel.data=4", "workload.parallel.context=1"});
+  for (const char* key : {"tensor", "pipeline", "data", "context"}) {
+    EXPECT_FALSE(has(text, std::string("key: workload.parallel.") + key)) << text;
+  }
+  // Of 80 layers the two stages between have 21 each.
+  EXPECT_EQ(values_in(text, "first_layers"), "workload.parallel.first_layers, values: [~, 19, ~");
+  EXPECT_TRUE(has(values_in(text, "layers_of_parts"), "values: [~, ~, [")) << text;
+  EXPECT_TRUE(has(text, "key: workload.parallel.schedule")) << text;
+  EXPECT_FALSE(has(text, "pipeline > 1")) << text;
+  EXPECT_FALSE(has(text, "context_exchange")) << text;
+}
+
 // A number for each stage does not suit a schedule with several parts on each.
 TEST(SuggestedSpace, of_a_fixed_schedule_splits_layers_only_where_a_stage_is_a_part) {
   const std::string parts = space("models/llama3_70b_training.yaml", Mode::bulk,
