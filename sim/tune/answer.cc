@@ -112,6 +112,7 @@ class Answering {
     for (std::size_t point = 0; point < costs_.size(); ++point) {
       if (costs_[point]) seen.push_back({.point = point, .cost = *costs_[point]});
     }
+    find_values(seen);
     const Response response(space_, seen);
     answer_.estimate_error = response.error();
     const std::size_t best = answer_.trials.front().row->row;
@@ -120,6 +121,13 @@ class Answering {
     }
     // Beside a best of 0 nothing has a ratio.
     if (answer_.trials.front().achieved.value > 0) find_pairs(best, response);
+  }
+
+  void find_values(const std::vector<Costed>& seen) {
+    for (std::size_t axis = 0; axis < space_.axes(); ++axis) {
+      simulated_.emplace_back(space_.size_of(axis), false);
+      for (const Costed& costed : seen) simulated_[axis][space_.at(costed.point)[axis]] = true;
+    }
   }
 
   Knob knob(std::size_t axis, std::size_t best, const Response& response) const {
@@ -134,6 +142,10 @@ class Answering {
     for (std::uint32_t value = 0; value < space_.size_of(axis); ++value) {
       values[axis] = value;
       knob.values.push_back(valued(values, best, response));
+      KnobValue& made = knob.values.back();
+      if (made.known == KnobValue::Known::estimated && !simulated_[axis][value]) {
+        made.known = KnobValue::Known::untried;
+      }
     }
     name_values(keys, knob.values);
     return knob;
@@ -215,6 +227,7 @@ class Answering {
   Space space_;
   std::vector<std::optional<double>> costs_;  // by point
   std::vector<bool> tried_;
+  std::vector<std::vector<bool>> simulated_;  // by axis and value: a point with it was
   Answer answer_;
 };
 

@@ -24,7 +24,8 @@ struct Trial {
 // A knob's value, with all other knobs as in the best point.
 struct KnobValue {
   std::string text;
-  enum class Known { simulated, estimated, cannot_be } known = Known::cannot_be;
+  // untried: nothing that was simulated has the value, so there is no estimate.
+  enum class Known { simulated, estimated, untried, cannot_be } known = Known::cannot_be;
   double longer = 0;  // cost / best's - 1
 };
 

@@ -114,6 +114,8 @@ std::string knob_value_text(const Objective& objective, const KnobValue& value) 
   switch (value.known) {
     case KnobValue::Known::cannot_be:
       return value.text + " no";
+    case KnobValue::Known::untried:
+      return value.text + " ?";
     case KnobValue::Known::estimated:
       return fmt::format("{} ~{}", value.text, percent_more(objective, value.longer));
     case KnobValue::Known::simulated:
@@ -134,8 +136,11 @@ std::string knobs_text(const Told& told) {
     table.push_back({knob.name, knob.values[knob.best].text,
                      knob.start ? knob.values[*knob.start].text : "-", others});
   }
-  return aligned(table) + fmt::format("no: filtered, or cannot be run; ~: estimated, +- {:.1f} %\n",
-                                      told.answer.estimate_error * 100);
+  return aligned(table) +
+         fmt::format(
+             "no: filtered, or cannot be run; ~: estimated, +- {:.1f} %; ?: nothing with it "
+             "was simulated\n",
+             told.answer.estimate_error * 100);
 }
 
 std::string pairs_text(const Told& told) {
@@ -228,6 +233,9 @@ Json json_of(const Knob& knob) {
     switch (value.known) {
       case KnobValue::Known::cannot_be:
         one["cannot_be"] = true;
+        break;
+      case KnobValue::Known::untried:
+        one["untried"] = true;
         break;
       case KnobValue::Known::estimated:
         one["estimated"] = true;

@@ -98,6 +98,14 @@ TEST_F(Answers, says_what_each_value_of_a_knob_costs_all_else_as_in_the_best) {
   EXPECT_EQ(a1.known, KnobValue::Known::estimated);  // point 5
 }
 
+// Its effect would be none, whatever it is.
+TEST_F(Answers, have_no_estimate_of_a_value_that_nothing_simulated_has) {
+  std::erase_if(tuned_.rows, [](const auto& row) { return row.row >= 3; });  // all of a1
+  const Answer answer = answer_of(plan_, tuned_, objectives_, 0.03);
+  EXPECT_EQ(answer.knobs[0].values[1].known, KnobValue::Known::untried);
+  EXPECT_NE(told(answer).find("a1 ?"), std::string::npos) << told(answer);
+}
+
 // Less memory than all faster ones: 8 GB at 100 us, 5 GB at 120; 9 GB at 110 is worse in both.
 TEST_F(Answers, has_the_front_of_time_and_memory) {
   const Answer answer = answer_of(plan_, tuned_, objectives_, 0.03);
