@@ -129,11 +129,13 @@ class PyTorchLoader {
   void take_rank(KinetoFile file, const fs::path& path) {
     ranks_.left_out += choose_steps(work_, file, problems_);
     if (file.rank < 0) file.rank = rank_in_name(path);
-    if (file.ranks >= 0 && file.ranks != gpus_) {
+    if (file.ranks >= 0 && file.ranks != gpus_ && !other_number_told_) {
+      other_number_told_ = true;  // of one rank, for all
       problems_.add(file.name, "distributedInfo: world_size",
-                    fmt::format("{}, but the cluster has {} GPUs: what each computes and sends "
-                                "on another number of them was not recorded",
-                                file.ranks, gpus_));
+                    fmt::format("{}, but the cluster has {} GPUs: what each computes and sends on "
+                                "another number of them was not recorded; the cluster has so many "
+                                "where cluster.nodes x cluster.gpus_per_node is {}",
+                                file.ranks, gpus_, file.ranks));
     }
     const std::int64_t rank = file.rank;
     keep(rank, std::move(file), ranks_.profiles);
@@ -180,6 +182,7 @@ class PyTorchLoader {
   LoadedTrace loaded_;
   RankProfiles ranks_;
   std::int64_t next_gpu_ = 0;  // of files of several GPUs
+  bool other_number_told_ = false;
 };
 
 }  // namespace
