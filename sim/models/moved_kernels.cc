@@ -49,11 +49,6 @@ std::optional<OpShape> model_of(const RecordedWork& work) {
   return gemm;
 }
 
-// Of the profiler's names: these cross the link to the host.
-bool is_to_or_from_host(const std::string& name) {
-  return name.starts_with("Memcpy HtoD") || name.starts_with("Memcpy DtoH");
-}
-
 // One GPU of this kind, with nothing else on it.
 class AloneOn {
  public:

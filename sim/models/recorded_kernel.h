@@ -11,6 +11,8 @@
 // only one wave each on a CU, so that nothing waits for a slot a second time.
 #pragma once
 
+#include <string_view>
+
 #include "sim/models/op_kernel.h"
 #include "sim/models/recorded_shape.h"
 
@@ -25,6 +27,11 @@ WgShape recorded_wg(const RecordedShape& shape, const GpuSpec& gpu);
 // One of `wgs` WGs with equal work that run in `rounds`; alone, all rounds take `time`.
 Work recorded_work(const RecordedShape& shape, const GpuSpec& gpu, Duration time, std::int64_t wgs,
                    std::int64_t rounds);
+
+// Of the profiler's names: these cross the link to the host, not the HBM alone.
+inline bool is_to_or_from_host(std::string_view name) {
+  return name.starts_with("Memcpy HtoD") || name.starts_with("Memcpy DtoH");
+}
 
 // The longer of the kernel's operations at the arithmetic peak and its bytes at the HBM's
 // bandwidth.

@@ -105,6 +105,15 @@ TEST(RecordedKernel, says_what_of_the_peaks_it_reached) {
   EXPECT_NE(good.find("for 50 % of the kernels' time"), std::string::npos) << good;
   EXPECT_NE(good.find("0.70 (0.70 to 0.70), 1 kernels"), std::string::npos) << good;
   EXPECT_EQ(good.find("warning"), std::string::npos) << good;
+  // A short one counts where there is no longer one; a copy from the host does not use the HBM.
+  RecordedShape brief = gemm;
+  brief.time = microseconds(10);
+  model.add("brief", "gemm", brief, place, {});
+  RecordedShape copy = moving(1'000'000);
+  model.add("Memcpy HtoD (Pinned -> Device)", "copy", copy, place, {});
+  const std::string same = peak_shares_text(model.graph, gpu);
+  EXPECT_NE(same.find("0.70 (0.70 to 0.70), 2 kernels"), std::string::npos) << same;
+  EXPECT_EQ(same.find("copy"), std::string::npos) << same;
   gemm.work->flops = flops(130'000'000'000'000);
   model.add("impossible", "gemm", gemm, place, {});
   const std::string odd = peak_shares_text(model.graph, gpu);
