@@ -105,12 +105,16 @@ std::string rest_text(const Measures& m) {
       percent_text(part(rest(m), m.time)));
 }
 
+std::string and_rest(const std::string& text, const Measures& m) {
+  return part(rest(m), m.time) < kPhase ? text : fmt::format("{}, and {}", text, rest_text(m));
+}
+
 std::string phases_text(const Measures& m) {
   const std::string text =
       fmt::format("computes for {} of the time ({}) and only communicates for {} ({})",
                   percent_text(part(m.computing, m.time)), computing_text(m),
                   percent_text(part(m.exposed, m.time)), exposed_text(m));
-  return part(rest(m), m.time) < kPhase ? text : fmt::format("{}, and {}", text, rest_text(m));
+  return and_rest(text, m);
 }
 
 std::string bound_text(const Measures& m) {
@@ -124,16 +128,19 @@ std::string bound_text(const Measures& m) {
     case Bound::phases:
       return phases_text(m);
     case Bound::wgs:
-      return fmt::format("is bound by the latency and arithmetic of its resident WGs ({})",
-                         busy_text(m));
+      return and_rest(fmt::format("is bound by the latency and arithmetic of its resident WGs ({})",
+                                  busy_text(m)),
+                      m);
     case Bound::tail:
       if (m.unknown_wgs) {
         return fmt::format(
             "computes for {} of the time, as recorded: the trace does not say with how many WGs",
             percent_text(part(m.computing, m.time)));
       }
-      return fmt::format("computes for {} of the time with too few WGs, or a long tail ({})",
-                         percent_text(part(m.computing, m.time)), busy_text(m));
+      return and_rest(
+          fmt::format("computes for {} of the time with too few WGs, or a long tail ({})",
+                      percent_text(part(m.computing, m.time)), busy_text(m)),
+          m);
     case Bound::transfer:
       return fmt::format("only communicates for {} of the time ({})",
                          percent_text(part(m.exposed, m.time)), exposed_text(m));

@@ -69,6 +69,12 @@ INSTANTIATE_TEST_SUITE_P(
              Bound::wgs,
              "bulk is bound by the latency and arithmetic of its resident WGs (CUs 92 % busy, HBM "
              "40 %, scale_out_x+ 12 %)."},
+        Case{"wgs_of_a_pipeline_whose_stages_wait",
+             {.computing = 62, .exposed = 3, .cu = 59, .hbm = 25, .link = 5},
+             Bound::wgs,
+             "bulk is bound by the latency and arithmetic of its resident WGs (CUs 59 % busy, HBM "
+             "25 %, scale_out_x+ 5 %), and has no kernel on a GPU for 35 % of the time: launches, "
+             "or waiting for other GPUs."},
         Case{"a_resource_that_is_busy_for_most_of_the_time_is_no_bound",
              {.computing = 95, .exposed = 2, .cu = 90, .hbm = 72, .link = 61},
              Bound::wgs,
