@@ -138,6 +138,10 @@ Measures measure(const RunReport& report, const RunResult& result) {
   for (const OperatorUse& use : result.operators) {
     if (use.role != KernelRole::collective) computed_bytes += static_cast<double>(use.hbm.count());
     m.wg_time_us += in_us(use.wg_time);
+    m.critical = m.critical + use.critical;
+    if (use.role == KernelRole::collective) {
+      m.critical_exchange = m.critical_exchange + use.critical;
+    }
   }
   m.hbm_busy_computing = share(computed_bytes, bandwidth * gpus * in_us(m.computing));
   m.link = busiest_link(result);

@@ -21,7 +21,9 @@ struct Measures {
   Duration time;
   Duration computing;
   Duration exposed;
-  Duration ended;  // a GPU's last kernel has ended, but not another GPU's
+  Duration ended;              // a GPU's last kernel has ended, but not another GPU's
+  Duration critical;           // of the critical path, if it is known
+  Duration critical_exchange;  // of it collectives, as kernels of their own
   double cu_busy = 0;
   double hbm_busy = 0;
   double hbm_busy_computing = 0;         // by the kernels that compute, while they do

@@ -77,6 +77,11 @@ std::string exposed_text(const Measures& m) {
   const double busy = busy_exposed(m);
   if (busy > 1) return fmt::format("{} busy during computation too", name);
   if (busy >= kBound) return fmt::format("bound by {}, {} busy", name, percent_text(busy));
+  // A collective that waits for a GPU's kernel is not on the critical path meanwhile: that is.
+  if (m.critical.count() > 0 && m.critical_exchange.count() < m.exposed.count() / 2) {
+    return fmt::format("{} {} busy, most of the rest waits for GPUs that come later", name,
+                       percent_text(busy));
+  }
   return fmt::format(
       "{} {} busy, the rest {}", name, percent_text(busy),
       m.without_channels ? "start-up and latency" : "start-up, latency and channels");

@@ -129,6 +129,29 @@ TEST(Why, says_so_beside_phases_too) {
       << why(report);
 }
 
+// Of 250 us in which only a collective runs, less than half is on the critical path: meanwhile
+// another GPU computes, for which it waits.
+TEST(Why, names_gpus_that_come_later_to_a_collective) {
+  const auto why_of = [](Duration critical) {
+    RunReport report = testing::two_gpus();
+    RunResult& result = add_run(report, Mode::bulk, microseconds(1000),
+                                {.computing = 75, .exposed = 25, .cu = 70, .hbm = 45, .link = 5});
+    OperatorUse gemm;
+    gemm.critical = microseconds(750);
+    OperatorUse exchange;
+    exchange.role = KernelRole::collective;
+    exchange.critical = critical;
+    result.operators = {gemm, exchange};
+    return why(report);
+  };
+  EXPECT_NE(why_of(microseconds(120))
+                .find("(scale_out_x+ 20 % busy, most of the rest waits for "
+                      "GPUs that come later)"),
+            std::string::npos)
+      << why_of(microseconds(120));
+  EXPECT_NE(why_of(microseconds(125)).find("the rest start-up"), std::string::npos);
+}
+
 TEST(Why, names_the_proxy_that_is_busier_than_the_links) {
   RunReport report = testing::two_gpus();
   const RunResult& result =
