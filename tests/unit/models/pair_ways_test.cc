@@ -46,6 +46,16 @@ class Asked {
   ModelRun model_;
 };
 
+// Of two layers, found once for all tests that only look at them.
+struct Found {
+  Asked asked{layers(2)};
+  std::vector<PairWays> ways = asked.ways();
+};
+Found& two_layers() {
+  static Found found;
+  return found;
+}
+
 const PairWays& of(const std::vector<PairWays>& all, const std::string& name) {
   return *std::find_if(all.begin(), all.end(),
                        [&name](const PairWays& pair) { return pair.name == name; });
@@ -54,7 +64,7 @@ const PairWays& of(const std::vector<PairWays>& all, const std::string& name) {
 // Each layer has the same four; the model's ends have none with sequence parallelism but the head.
 TEST(PairWays, are_of_each_name_once_however_many_layers_there_are) {
   if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
-  const std::vector<PairWays> two = Asked(layers(2)).ways();
+  const std::vector<PairWays>& two = two_layers().ways;
   const std::vector<PairWays> four = Asked(layers(4)).ways();
   const std::string down = "mlp_down + mlp_down_reduce";
   EXPECT_EQ(std::count_if(four.begin(), four.end(),
@@ -68,8 +78,7 @@ TEST(PairWays, are_of_each_name_once_however_many_layers_there_are) {
 // The promise: a rule's time is that of a step in which these pairs follow it, but for what they
 // share with others. By itself a pair in mode bulk is what the table of candidates says.
 TEST(PairWays, have_the_times_of_the_pairs_by_themselves) {
-  Asked asked(layers(2));
-  const std::vector<PairWays> all = asked.ways();
+  Asked& asked = two_layers().asked;
   for (const Candidate& one : asked.model().candidates()) {
     PairRule rule;
     rule.pair = one.name;
@@ -84,8 +93,7 @@ TEST(PairWays, have_the_times_of_the_pairs_by_themselves) {
 
 TEST(PairWays, begin_with_the_best_of_each_mode_the_shortest_first) {
   if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
-  const std::vector<PairWays> all = Asked(layers(2)).ways();
-  for (const PairWays& pair : all) {
+  for (const PairWays& pair : two_layers().ways) {
     std::vector<Mode> modes;
     Duration last;
     for (const TriedWay& way : pair.ways) {
@@ -104,7 +112,7 @@ TEST(PairWays, begin_with_the_best_of_each_mode_the_shortest_first) {
 }
 
 TEST(PairWays, vary_only_the_knobs_of_their_mode) {
-  for (const PairWays& pair : Asked(layers(2)).ways()) {
+  for (const PairWays& pair : two_layers().ways) {
     for (const auto& [rule, time] : pair.ways) {
       EXPECT_EQ(rule.pair, pair.name);
       EXPECT_TRUE(rule.mode == Mode::kernel || rule.chunks == 0);
@@ -119,8 +127,8 @@ TEST(PairWays, vary_only_the_knobs_of_their_mode) {
 
 // Without rules a pair takes the fastest mode with the scenario's knobs, which is no news.
 TEST(PairWays, leave_out_what_the_pairs_do_without_rules) {
-  Asked asked(layers(2));
-  for (const PairWays& pair : asked.ways()) {
+  Asked& asked = two_layers().asked;
+  for (const PairWays& pair : two_layers().ways) {
     Duration as_it_is;
     for (const Candidate& one : asked.model().candidates()) {
       if (one.name != pair.name) continue;
@@ -132,7 +140,7 @@ TEST(PairWays, leave_out_what_the_pairs_do_without_rules) {
 
 TEST(PairWays, are_none_longer_than_the_shortest_by_more_than_a_quarter_but_bulk) {
   if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
-  for (const PairWays& pair : Asked(layers(2)).ways()) {
+  for (const PairWays& pair : two_layers().ways) {
     for (const TriedWay& way : pair.ways) {
       if (way.rule.mode == Mode::bulk) continue;
       EXPECT_LE(to_microseconds(way.time), 1.25 * to_microseconds(pair.ways.front().time));
@@ -141,7 +149,7 @@ TEST(PairWays, are_none_longer_than_the_shortest_by_more_than_a_quarter_but_bulk
 }
 
 TEST(PairWays, are_the_same_however_many_are_tried_at_a_time) {
-  const std::vector<PairWays> one = Asked(layers(2)).ways();
+  const std::vector<PairWays>& one = two_layers().ways;
   const std::vector<PairWays> three = Asked(layers(2)).ways({.at_a_time = 3});
   ASSERT_EQ(one.size(), three.size());
   for (std::size_t i = 0; i < one.size(); ++i) {
