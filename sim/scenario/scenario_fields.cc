@@ -215,7 +215,7 @@ void input_options(Fields map, FusedOptions& fused) {
                    "arrived: with larger ones the link is idle less often, with smaller ones a "
                    "peer's first rows come sooner",
            .range = {{bytes(1024), bytes(16 * 1024 * 1024)}},
-           .fallback = bytes(64 * 1024),
+           .fallback = FusedOptions{}.piece,
            .quiet = true});
 }
 

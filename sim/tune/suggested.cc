@@ -51,8 +51,8 @@ class Suggesting {
                                          .scenario = named,
                                          .suffix = mode_ ? fmt::format("_{}", name_of(*mode_)) : "",
                                          .mode = mode_,
-                                         .sets = user_sets_}) +
-                       axes_;
+                                         .sets = user_sets_});
+    for (const Variation& axis : axes_) text += "  - " + line_of(axis);
     const std::string filter = filter_of_model();
     if (!filter.empty()) text += "filter: " + filter + '\n';
     if (!beyond_.empty()) text += "# Too many points with these:\n";
@@ -149,13 +149,12 @@ class Suggesting {
   void add(const Variation& all) {
     const Variation variation = what_is_free(all);
     if (variation.keys.empty() || variation.values.size() < 2) return;
-    const std::string line = line_of(variation);
     if (points_ * variation.values.size() > kMostPointsOfSpace) {
-      beyond_.push_back(line);
+      beyond_.push_back(line_of(variation));
       return;
     }
     points_ *= variation.values.size();
-    axes_ += "  - " + line;
+    axes_.push_back(variation);
   }
 
   // Keys that a layout does not have keep their default.
@@ -186,15 +185,15 @@ class Suggesting {
   }
   // An axis has it, with several values.
   [[nodiscard]] bool varies(const std::string& key) const {
-    const std::string head = "workload." + key + ", values: [";
-    const std::size_t at = axes_.find(head);
-    if (at == std::string::npos) return false;
-    const std::size_t first = at + head.size();
-    const std::string values = axes_.substr(first, axes_.find("]}", first) - first);
-    const std::string one = values.substr(0, values.find(','));
-    std::string same = one;
-    while (same.size() < values.size()) same += ", " + one;
-    return same != values;
+    for (const Variation& axis : axes_) {
+      const auto found = std::find(axis.keys.begin(), axis.keys.end(), "workload." + key);
+      if (found == axis.keys.end()) continue;
+      const auto at = static_cast<std::size_t>(found - axis.keys.begin());
+      return std::any_of(axis.values.begin(), axis.values.end(), [&](const Words& values) {
+        return values[at] != axis.values.front()[at];
+      });
+    }
+    return false;
   }
 
   static std::string key_text(const Variation& variation, std::size_t key) {
@@ -218,7 +217,7 @@ class Suggesting {
   std::optional<Mode> mode_;
   Loaded start_;
   std::size_t points_ = 1;
-  std::string axes_;
+  std::vector<Variation> axes_;
   Words beyond_;
 };
 

@@ -37,6 +37,22 @@ class TuneCommand : public InOwnFolder {
   [[nodiscard]] Json json_in(const std::string& name) const {
     return Json::parse(text_of(in(name)));
   }
+  // Layouts of a small model with and without a pipeline, by two schedules.
+  void write_pipelines(const std::string& more = "") const {
+    std::ofstream(in("small.yaml"))
+        << "name: small\nscenario: tiny.yaml\n"
+        << more
+        << "axes:\n  - zip:\n"
+           "      - {key: workload.parallel.pipeline, values: [1, 2, 4, 8]}\n"
+           "      - {key: workload.parallel.data, values: [8, 4, 2, 1]}\n"
+           "  - {key: workload.parallel.schedule, values: [~, gpipe]}\n"
+           "filter: pipeline > 1 or schedule == 'default'\n";
+    std::ofstream(in("tiny.yaml"))
+        << "name: tiny\ncluster: {base: clusters/nodes_16x_8x_h100, nodes: 1}\n"
+           "workload: {kind: transformer, phase: training, model: {layers: 8, hidden: 2048, "
+           "heads: 16, inner: 8192, vocabulary: 32000}, sequence_length: 8192, sequences: 8, "
+           "microbatch: 1, parallel: {data: 8}}\nmodes: [bulk]\n";
+  }
 };
 
 // As many points as there are: the best of a sweep of the same file.
@@ -263,18 +279,7 @@ TEST_F(TuneCommand, passes_over_points_that_cannot_be_run) {
 // Of eight microbatches, p = 8 stages take at least (8 + 7) / 8 = 1.9 times what all products take
 // at the peak, longer than the layout without a pipeline, which is simulated first.
 TEST_F(TuneCommand, does_not_simulate_what_cannot_be_the_best) {
-  std::ofstream(in("small.yaml"))
-      << "name: small\nscenario: tiny.yaml\n"
-         "axes:\n  - zip:\n"
-         "      - {key: workload.parallel.pipeline, values: [1, 2, 4, 8]}\n"
-         "      - {key: workload.parallel.data, values: [8, 4, 2, 1]}\n"
-         "  - {key: workload.parallel.schedule, values: [~, gpipe]}\n"
-         "filter: pipeline > 1 or schedule == 'default'\n";
-  std::ofstream(in("tiny.yaml"))
-      << "name: tiny\ncluster: {base: clusters/nodes_16x_8x_h100, nodes: 1}\n"
-         "workload: {kind: transformer, phase: training, model: {layers: 8, hidden: 2048, "
-         "heads: 16, inner: 8192, vocabulary: 32000}, sequence_length: 8192, sequences: 8, "
-         "microbatch: 1, parallel: {data: 8}}\nmodes: [bulk]\n";
+  write_pipelines();
   const Ended ended = weft("tune small.yaml -q -o tuned");
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_GE(json_in("tuned/tune.json")["points"]["beyond_bound"], 2) << ended.out;
@@ -283,18 +288,7 @@ TEST_F(TuneCommand, does_not_simulate_what_cannot_be_the_best) {
 // The same where cost is wanted: the bound is of time x GPUs x price. Of both together, what is
 // beaten in time is so in cost, as the GPUs are the same.
 TEST_F(TuneCommand, does_not_simulate_what_cannot_be_the_cheapest) {
-  std::ofstream(in("small.yaml"))
-      << "name: small\nscenario: tiny.yaml\nset: {run.gpu_hour_price: 2.5}\n"
-         "axes:\n  - zip:\n"
-         "      - {key: workload.parallel.pipeline, values: [1, 2, 4, 8]}\n"
-         "      - {key: workload.parallel.data, values: [8, 4, 2, 1]}\n"
-         "  - {key: workload.parallel.schedule, values: [~, gpipe]}\n"
-         "filter: pipeline > 1 or schedule == 'default'\n";
-  std::ofstream(in("tiny.yaml"))
-      << "name: tiny\ncluster: {base: clusters/nodes_16x_8x_h100, nodes: 1}\n"
-         "workload: {kind: transformer, phase: training, model: {layers: 8, hidden: 2048, "
-         "heads: 16, inner: 8192, vocabulary: 32000}, sequence_length: 8192, sequences: 8, "
-         "microbatch: 1, parallel: {data: 8}}\nmodes: [bulk]\n";
+  write_pipelines("set: {run.gpu_hour_price: 2.5}\n");
   for (const char* wanted : {"--minimize cost", "--maximize tokens_per_s_per_gpu",
                              "--minimize time_us --minimize cost"}) {
     const Ended ended = weft(std::string("tune small.yaml -q -o tuned ") + wanted);
