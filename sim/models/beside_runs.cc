@@ -19,34 +19,29 @@ std::vector<Duration> moments_of(const std::vector<Beside>& all) {
   return edges;
 }
 
-// At each moment the largest of them.
-std::vector<Beside> largest_of(const std::vector<Beside>& all) {
+// At each moment what `join` makes of all that are there.
+template <class Join>
+std::vector<Beside> joined_by(const std::vector<Beside>& all, const Join& join) {
   const std::vector<Duration> edges = moments_of(all);
-  std::vector<Beside> largest;
+  std::vector<Beside> joined;
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
     std::optional<Slowdown> slowdown;
     for (const Beside& one : all) {
       if (one.from > edges[i] || one.until < edges[i + 1]) continue;
-      slowdown = slowdown ? std::max(*slowdown, one.slowdown) : one.slowdown;
+      slowdown = slowdown ? join(*slowdown, one.slowdown) : one.slowdown;
     }
-    if (slowdown) largest.push_back({edges[i], edges[i + 1], *slowdown});
+    if (slowdown) joined.push_back({edges[i], edges[i + 1], *slowdown});
   }
-  return largest;
+  return joined;
 }
 
-// At each moment what all of them add.
+std::vector<Beside> largest_of(const std::vector<Beside>& all) {
+  return joined_by(all, [](Slowdown a, Slowdown b) { return std::max(a, b); });
+}
+
+// What each adds.
 std::vector<Beside> sum_of(const std::vector<Beside>& all) {
-  const std::vector<Duration> edges = moments_of(all);
-  std::vector<Beside> sum;
-  for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
-    std::optional<Slowdown> more;
-    for (const Beside& one : all) {
-      if (one.from > edges[i] || one.until < edges[i + 1]) continue;
-      more = more.value_or(0) + one.slowdown - kAsAlone;
-    }
-    if (more) sum.push_back({edges[i], edges[i + 1], kAsAlone + *more});
-  }
-  return sum;
+  return joined_by(all, [](Slowdown a, Slowdown b) { return a + b - kAsAlone; });
 }
 
 }  // namespace
