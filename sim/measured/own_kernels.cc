@@ -23,11 +23,11 @@ struct OwnRow {
   Until until = Until::all_done;
 };
 constexpr std::array kOwnRows = {
-    OwnRow{"torch.emb.hip", OwnOperator::embedding, "validation/emb", "torch.emb.hip_bulk"},
-    OwnRow{"torch.emb.hip_bulk", OwnOperator::embedding, "validation/emb", "", Mode::bulk},
-    OwnRow{"torch.emb.hip_compute", OwnOperator::embedding, "validation/emb", "", Mode::bulk,
+    OwnRow{"torch.emb.hip", OwnOperator::embedding, "validation/hip_emb", "torch.emb.hip_bulk"},
+    OwnRow{"torch.emb.hip_bulk", OwnOperator::embedding, "validation/hip_emb", "", Mode::bulk},
+    OwnRow{"torch.emb.hip_compute", OwnOperator::embedding, "validation/hip_emb", "", Mode::bulk,
            Until::computed},
-    OwnRow{"torch.gemv.hip", OwnOperator::gemv, "validation/gemv"},
+    OwnRow{"torch.gemv.hip", OwnOperator::gemv, "validation/hip_gemv"},
     OwnRow{"torch.gemm.hip", OwnOperator::gemm, "validation/hip_gemm", "torch.gemm.bulk"},
     OwnRow{"torch.gemm_rs.hip", OwnOperator::gemm, "validation/hip_gemm_rs", "torch.gemm_rs.bulk"},
     OwnRow{"torch.ag_gemm.hip", OwnOperator::gemm, "validation/hip_ag_gemm", "torch.ag_gemm.bulk"},

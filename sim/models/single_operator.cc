@@ -115,7 +115,10 @@ TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode, int
 bool order_changes(const Scenario& scenario, const Cluster& cluster, DestinationOrder order) {
   const WorkloadKind kind = scenario.workload.kind;
   if (!is_pair(kind) || !results_travel(kind) || scenario.fused.in_switch) return false;
-  if (scenario.fused.order == DestinationOrder::in_turn) return false;  // spread as well
+  const DestinationOrder given = scenario.fused.order;
+  if (given == DestinationOrder::in_turn || given == DestinationOrder::rotating) {
+    return false;  // spread as well
+  }
   const ModelGraph graph = build_single(scenario);
   const auto& call = std::get<CommunicationShape>(graph.ops[OpId(1)].shape);
   const Grid grid =

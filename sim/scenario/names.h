@@ -200,6 +200,10 @@ inline constexpr std::array kOrders = {
         "in_turn", DestinationOrder::in_turn,
         "a slice for each GPU in turn, itself last: so all of a GEMM's rows in a column of tiles "
         "follow one another, and B is read once instead of once for each GPU"},
+    Choice<DestinationOrder>{
+        "rotating", DestinationOrder::rotating,
+        "as in_turn, but with each round of WGs the turn begins one GPU later: a WG makes slices "
+        "for all, and none sends more than others"},
     Choice<DestinationOrder>{"given", DestinationOrder::given,
                              "for GPU 0, 1, 2, ..., the same on all GPUs"},
 };
@@ -239,6 +243,11 @@ inline constexpr std::array kAcquires = {
 inline constexpr std::array kStagings = {
     Choice<Staging>{"zero_copy", Staging::zero_copy, "where it belongs"},
     Choice<Staging>{"staged", Staging::staged, "in a buffer, from which the slice's last WG sends"},
+};
+inline constexpr std::array kFusedAdds = {
+    Choice<FusedAdd>{"at_end", FusedAdd::at_end, "after all results that it makes"},
+    Choice<FusedAdd>{"with_own", FusedAdd::with_own,
+                     "each to its own part, while that is in registers: it is not stored"},
 };
 inline constexpr std::array kBrought = {
     Choice<Brought>{"fetched", Brought::fetched,

@@ -165,7 +165,14 @@ enum class Mode {
   dma_partition
 };
 
-enum class DestinationOrder { remote_first, local_first, staggered, in_turn, given };
+enum class DestinationOrder : std::uint8_t {
+  remote_first,
+  local_first,
+  staggered,
+  in_turn,
+  rotating,
+  given
+};
 
 // Which of a model's pairs of operator and collective the fused mode fuses, and the kernel-granular
 // one cuts into chunks: those that are faster so by themselves, or those of these patterns.
@@ -259,6 +266,10 @@ enum class Brought : std::uint8_t {
 // WGs or more would be lost.
 enum class FusedRegisters : std::uint8_t { automatic, all, capped };
 
+// When a WG of the owner adds up the parts of a sum: after all results that it makes; or to its own
+// part, as soon as that is made, from registers.
+enum class FusedAdd : std::uint8_t { at_end, with_own };
+
 // How copy engines are given their commands.
 enum class DmaPattern {
   direct,        // one engine for each peer
@@ -300,7 +311,8 @@ struct FusedOptions {
   int max_wgs_per_cu = 0;  // 0: as many as fit
   int sending_cus = 0;     // of mode role_split; 0: as many as fill the links
   int chain = 0;           // of the fused embedding kernel; 0: the plain one's
-  Bytes add_load = {};     // of each part, in a thread adding up; 0: all in flight
+  FusedAdd add = FusedAdd::at_end;
+  Bytes add_load = {};  // of each part, in a thread adding up; 0: all in flight
 };
 
 // Who keeps the GEMM off the collective's CUs.

@@ -219,6 +219,18 @@ void input_options(Fields map, FusedOptions& fused) {
            .quiet = true});
 }
 
+void adding_options(Fields map, FusedOptions& fused) {
+  map.choice("add", fused.add, names::kFusedAdds,
+             {.help = "when a WG adds up the parts of a sum (mode fused)",
+              .fallback = FusedAdd::at_end,
+              .quiet = true});
+  map.add("add_load", fused.add_load,
+          {.help = "bytes of each GPU's part that a thread loads at a time when it sums them; 0 B: "
+                   "wg.loads_in_flight loads of 16 B, of all parts together",
+           .range = {{bytes(0), bytes(4'096)}},
+           .fallback = Bytes{}});
+}
+
 void fused_options(Fields& map, FusedOptions& fused, const Workload& workload) {
   const WorkloadKind kind = workload.kind;
   result_options(map.only_if(results_travel(kind), "kinds whose results are sent, not their input"),
@@ -239,12 +251,7 @@ void fused_options(Fields& map, FusedOptions& fused, const Workload& workload) {
             .fallback = 0,
             .means = "optional",
             .quiet = true});
-  map.only_if(adds_up(kind), "kinds whose fused WGs sum parts")
-      .add("add_load", fused.add_load,
-           {.help = "bytes of each GPU's part that a thread loads at a time when it sums them; 0 "
-                    "B: wg.loads_in_flight loads of 16 B, of all parts together",
-            .range = {{bytes(0), bytes(4'096)}},
-            .fallback = Bytes{}});
+  adding_options(map.only_if(adds_up(kind), "kinds whose fused WGs sum parts"), fused);
 }
 
 void c3_options(Fields& map, C3Options& c3, int mask_step) {

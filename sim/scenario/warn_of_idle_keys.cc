@@ -92,6 +92,23 @@ void a_wave_sends(const Check& check) {
   }
 }
 
+void own_parts_may_wait(const Check& check) {
+  const FusedOptions& fused = check.scenario.fused;
+  if (fused.add == FusedAdd::at_end) return;
+  if (!check.has(Mode::fused)) {
+    warn_of_modes(check, "fused.add", "no effect: it is for mode fused, which is not run");
+  } else if (fused.in_switch) {
+    check.warn("fused.add", "no effect: with fused.in_switch the switch adds up");
+  } else if (fused.order == DestinationOrder::local_first) {
+    check.warn("fused.add",
+               "no effect: with fused.order: local_first peers make their parts of own results "
+               "later than the own ones");
+  } else if (check.scenario.workload.gemm.split_k > 1) {
+    check.warn("fused.add",
+               "no effect: with workload.gemm.split_k no WG has a whole part in its registers");
+  }
+}
+
 void results_may_be_staged(const Check& check) {
   if (check.scenario.fused.staging == Staging::zero_copy || wgs_send_results(check)) return;
   warn_of_modes(
@@ -154,6 +171,7 @@ void warn_of_idle_keys(const Check& check) {
   input_is_brought(check);
   input_is_multiplied(check);
   a_wave_sends(check);
+  own_parts_may_wait(check);
   results_may_be_staged(check);
   waves_or_threads_put(check);
   the_switch_leaves_no_choice(check);

@@ -50,6 +50,13 @@ class Order {
       for (const std::uint32_t rank : ranks) result_.push_back({rank, s});
     }
   }
+  // A turn begins one rank later after each `round` of slices, which is whole turns.
+  void rotating(std::span<const std::uint32_t> ranks, std::size_t round) {
+    for (std::size_t at = 0; at < ranks.size() * slices_; ++at) {
+      result_.push_back(
+          {ranks[(at + at / round) % ranks.size()], static_cast<std::uint32_t>(at / ranks.size())});
+    }
+  }
 
   std::vector<Logical> take() { return std::move(result_); }
 
@@ -91,6 +98,13 @@ Ranks spread(std::uint32_t ranks, std::uint32_t rank) {
   return peers;
 }
 
+// Itself at the end.
+Ranks whole_turn(std::uint32_t ranks, std::uint32_t rank) {
+  Ranks turn = spread(ranks, rank);
+  turn.push_back(rank);
+  return turn;
+}
+
 }  // namespace
 
 Destinations destinations(const Cluster& cluster, std::span<const std::uint32_t> gpus) {
@@ -102,7 +116,7 @@ Destinations destinations(const Cluster& cluster, std::span<const std::uint32_t>
 }
 
 std::vector<Logical> slice_order(const Destinations& to, DestinationOrder order, std::uint32_t rank,
-                                 std::uint32_t slices) {
+                                 std::uint32_t slices, std::uint32_t at_once) {
   const auto ranks = static_cast<std::uint32_t>(to.node_of.size());
   Order result(ranks, slices);
   switch (order) {
@@ -116,12 +130,12 @@ std::vector<Logical> slice_order(const Destinations& to, DestinationOrder order,
       result.in_turn(spread(ranks, rank));
       result.one_by_one(std::span(&rank, 1));
       break;
-    case DestinationOrder::in_turn: {
-      Ranks turn = spread(ranks, rank);
-      turn.push_back(rank);
-      result.in_turn(turn);
+    case DestinationOrder::in_turn:
+      result.in_turn(whole_turn(ranks, rank));
       break;
-    }
+    case DestinationOrder::rotating:
+      result.rotating(whole_turn(ranks, rank), std::max(1U, at_once / ranks) * ranks);
+      break;
     case DestinationOrder::given: {
       Ranks all(ranks);
       std::iota(all.begin(), all.end(), 0U);

@@ -21,8 +21,9 @@ Destinations destinations(const Cluster& cluster, std::span<const std::uint32_t>
 
 // Every slice of every rank once: the rank, and the slice's index. docs/model.md, "The modes",
 // describes the orders. If all ranks advance in step, no two send to the same rank at a time,
-// except with `given` or if nodes hold unequal numbers.
+// except with `given` or if nodes hold unequal numbers. `at_once`: slices that WGs make at a time,
+// for `rotating`.
 std::vector<Logical> slice_order(const Destinations& to, DestinationOrder order, std::uint32_t rank,
-                                 std::uint32_t slices);
+                                 std::uint32_t slices, std::uint32_t at_once = 1);
 
 }  // namespace weft

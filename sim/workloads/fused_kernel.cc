@@ -31,6 +31,7 @@ std::uint32_t gpus_in_turn(DestinationOrder order, const Cluster& cluster,
   const auto all = static_cast<std::uint32_t>(gpus.size());
   switch (order) {
     case DestinationOrder::in_turn:
+    case DestinationOrder::rotating:
       return all;
     case DestinationOrder::staggered:
       return all - 1;
@@ -118,13 +119,15 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
   kernel.launch = compute_gap(gpu.launch, options_.launch);
   kernel.store_rate = fused.put_by == PutBy::thread ? store_rate_of_threads(gpu.peer_store)
                                                     : gpu.peer_store.wg_rate;
-  const Bandwidth of_registers = gpu.peer_store.register_rate;
-  if (wgs == Wgs::sending_first && of_registers.count() > 0 && fused.put_by != PutBy::thread) {
-    kernel.store_rate = of_registers;
-  }
   if (wgs == Wgs::sending || wgs == Wgs::sending_wave) {
     kernel.role = KernelRole::collective;
     kernel.store_rate = sending_rate();
+  }
+  const Bandwidth of_registers = gpu.peer_store.register_rate;
+  const bool from_registers =
+      wgs == Wgs::sending_first || (wgs == Wgs::sending_wave && fused.unsent == 0);
+  if (from_registers && of_registers.count() > 0 && fused.put_by != PutBy::thread) {
+    kernel.store_rate = of_registers;
   }
   kernel.flag = gpu.peer_store.flag;
   // A fence for acquiring takes as long as one that waits for a store to a neighbour.
@@ -197,7 +200,8 @@ Send FusedSends::put(std::uint32_t to, std::int64_t size) const {
 }
 
 LatchId FusedSends::send_slice(TaskGraph& graph, std::uint32_t from, const Addressee& peer,
-                               std::int64_t size, std::uint32_t wgs, LatchId done) const {
+                               std::int64_t size, std::uint32_t wgs, LatchId done,
+                               std::uint32_t parts) const {
   Send send = put(peer.gpu, size);
   send.issued = done;
   const bool own_flag = done.is_none();
@@ -215,6 +219,10 @@ LatchId FusedSends::send_slice(TaskGraph& graph, std::uint32_t from, const Addre
     send.ordered = 1;
   }
   const LatchId out = graph.add_latch(wgs);
+  for (std::uint32_t part = 1; part < parts; ++part) {
+    graph.add_send({.to = peer.gpu, .size = send.size / parts});
+  }
+  send.size -= send.size / parts * (parts - 1);
   graph.add_send(send);
   return out;
 }
@@ -293,12 +301,12 @@ Work FusedSends::reading(std::int64_t size) const {
   return copy_work(cluster_.spec.gpu, grid_.wg, size, 0);
 }
 
-Work FusedSends::reduction(std::int64_t size) const {
+Work FusedSends::reduction(std::int64_t size, std::uint32_t parts) const {
   const GpuSpec& gpu = cluster_.spec.gpu;
-  Work work = copy_work(gpu, grid_.wg, size * grid_.gpus, size);
+  Work work = copy_work(gpu, grid_.wg, size * parts, size);
   if (const std::int64_t load = options_.fused.add_load.count(); load > 0) {
     // Each thread loads one word of every part, each at a different place, before the next ones.
-    const auto loads = static_cast<double>(std::int64_t{grid_.gpus} * round_up(load, kLoadBytes));
+    const auto loads = static_cast<double>(std::int64_t{parts} * round_up(load, kLoadBytes));
     work.memory_alone =
         longer(gather_latency(gpu, loads, {}) * round_up(size, grid_.wg.threads * load),
                transfer_time(work.traffic, gpu.memory.bandwidth));
@@ -333,7 +341,8 @@ LastKernels FusedLowering::lower() {
   }
   const bool brought = senders_ == Senders::copy_engines && overlap_.travels == Travels::input;
   if (!brought) graph_.own_sends(first_send, sending_.is_none() ? operator_ : sending_);
-  if (overlap_.travels == Travels::input || made_.communicating.empty()) {
+  const bool here_last = wgs_add_ && overlap_.op == CollectiveOp::reduce_scatter;
+  if (overlap_.travels == Travels::input || here_last || made_.communicating.empty()) {
     made_.communicating = made_.computing;
   } else {
     made_.computing = made_.communicating;
@@ -359,41 +368,20 @@ Kernel FusedLowering::begin_sending(std::uint32_t rank) const {
   return begin(rank, cus ? FusedSends::Wgs::sending : FusedSends::Wgs::sending_wave);
 }
 
-bool FusedLowering::adds_apart() const {
-  return senders_ == Senders::waves && options_.fused.sending_waves > 0 &&
-         overlap_.travels == Travels::result && weft::reduces(overlap_.op);
-}
-
-Kernel FusedLowering::begin_adding(std::uint32_t rank) const {
-  Kernel kernel = begin_sending(rank);
-  kernel.max_grid = static_cast<std::uint32_t>(overlap_.cluster.spec.gpu.cus);
-  return kernel;
-}
-
 void FusedLowering::end(std::uint32_t rank, Kernel kernel) {
   end(rank, kernel, team_->after[rank]);
 }
 
 void FusedLowering::end(std::uint32_t rank, Kernel kernel, const std::vector<KernelId>& after) {
   const bool sends = kernel.op == sending_;
-  const std::uint32_t earlier = adds_apart() ? 1 : 0;
-  const std::uint32_t number = earlier + (by_role() && !sends ? 1 : 0);
-  (sends ? made_.communicating : made_.computing).push_back(add_part(rank, number, kernel, after));
-}
-
-void FusedLowering::end_before_adding(std::uint32_t rank, Kernel kernel) {
-  add_part(rank, 0, kernel, team_->after[rank]);
-}
-
-KernelId FusedLowering::add_part(std::uint32_t rank, std::uint32_t number, Kernel kernel,
-                                 const std::vector<KernelId>& after) {
-  const std::uint32_t kernels = adds_apart() ? 3 : (by_role() ? 2 : 1);
+  const std::uint32_t kernels = by_role() ? 2 : 1;
+  const std::uint32_t number = by_role() && !sends ? 1 : 0;
   if (graph_.items.added() == 0) {
     graph_.items.add({.work = graph_.add_work({}) & 0xFFU, .scale = Item::kUnit});
   }
   kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - rank * kernels - number;
   kernel.team_size = grid_.gpus * kernels;
-  return graph_.add_kernel(kernel, after);
+  (sends ? made_.communicating : made_.computing).push_back(graph_.add_kernel(kernel, after));
 }
 
 }  // namespace weft

@@ -72,8 +72,9 @@ class FusedSends {
   // A latch for `wgs` WGs; the last of them sends all their results as one message of `size` to
   // `peer`. Its flag counts down `peer.told`. If `done` is given, the message has no flag and
   // counts down `done` instead, for one flag after several messages.
+  // Inside the node in `parts`, each stored when the one before has left.
   LatchId send_slice(TaskGraph& graph, std::uint32_t from, const Addressee& peer, std::int64_t size,
-                     std::uint32_t wgs, LatchId done) const;
+                     std::uint32_t wgs, LatchId done, std::uint32_t parts = 1) const;
 
   // A latch for one WG that then sends all of them, each with its flag.
   LatchId send_to_all(TaskGraph& graph, std::uint32_t from,
@@ -100,8 +101,8 @@ class FusedSends {
   // Reading what is to be sent.
   [[nodiscard]] Work reading(std::int64_t size) const;
 
-  // Adding up the parts of all GPUs, `size` bytes each.
-  [[nodiscard]] Work reduction(std::int64_t size) const;
+  // Adding up `parts` of `size` bytes each that are in memory, the GPU's own among them or not.
+  [[nodiscard]] Work reduction(std::int64_t size, std::uint32_t parts) const;
 
  private:
   [[nodiscard]] Send put(std::uint32_t to, std::int64_t size) const;
@@ -145,14 +146,9 @@ class FusedLowering {
   Kernel begin(std::uint32_t rank, FusedSends::Wgs wgs) const;
   Kernel begin_computing(std::uint32_t rank) const;  // all that does not send only
   Kernel begin_sending(std::uint32_t rank) const;    // by role
-  // The same waves, all of them, where only some send at a time: they add up what comes.
-  Kernel begin_adding(std::uint32_t rank) const;
-  [[nodiscard]] bool adds_apart() const;
   // A kernel without items gets one that does nothing: an expert without tokens.
   void end(std::uint32_t rank, Kernel kernel);
   void end(std::uint32_t rank, Kernel kernel, const std::vector<KernelId>& after);
-  // Of the sending kernel, if others add up.
-  void end_before_adding(std::uint32_t rank, Kernel kernel);
 
   TaskGraph& graph_;
   const Overlap& overlap_;
@@ -163,15 +159,12 @@ class FusedLowering {
   OperatorId operator_;
   OperatorId sending_ = OperatorId::none();
   const Team* team_ = nullptr;
+  bool wgs_add_ = false;  // sums are added up by the WGs that compute, though others send
   // By role, the sending kernel ends last where results travel, since it waits for all of them; the
-  // computing one where input does.
+  // computing one where input does, and where its WGs add up what has come.
   LastKernels made_;
 
  private:
-  // One of those that are one kernel in truth: sending, adding, computing.
-  KernelId add_part(std::uint32_t rank, std::uint32_t number, Kernel kernel,
-                    const std::vector<KernelId>& after);
-
   std::string name_;
 };
 

@@ -86,6 +86,7 @@ TEST(PieceKey, has_members_of_each_part) {
       [](Part& part) { part.fusions[0].through = OpId(1); },
       [](Part& part) { part.ways[0].mode = Mode::kernel; },
       [](Part& part) { part.ways[0].options.fused.slice_wgs = 3; },
+      [](Part& part) { part.options.fused.add = FusedAdd::with_own; },
       [](Part& part) { part.options.fused.add_load = bytes(1); },
       [](Part& part) { part.options.kernel.chunks = 9; },
       [](Part& part) { part.options.seed = 9; },

@@ -54,6 +54,17 @@ TEST(WarnOfIdleKeys, only_waves_leave_results_in_buffers) {
             std::string::npos);
 }
 
+TEST(WarnOfIdleKeys, parts_are_added_to_own_ones_where_these_are_in_registers) {
+  const auto says = [](const char* modes, const std::string& keys, const char* text) {
+    const std::string said = warnings("gemm_reduce_scatter", modes, "add: with_own" + keys);
+    return said.find(text) != std::string::npos;
+  };
+  EXPECT_EQ(warnings("gemm_reduce_scatter", "fused", "add: with_own"), "");
+  EXPECT_TRUE(says("bulk, role_split", "", "fused.add: no effect: it is for mode fused"));
+  EXPECT_TRUE(says("fused", ", in_switch: true", "the switch adds up"));
+  EXPECT_TRUE(says("fused", ", order: local_first", "later than the own ones"));
+}
+
 TEST(WarnOfIdleKeys, wgs_send_first_in_mode_fused) {
   const char* text =
       "a.yaml:5:9: warning: fused.sending_wgs: no effect: it is for mode fused with fused.sent_by: "

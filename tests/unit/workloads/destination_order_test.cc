@@ -57,6 +57,26 @@ TEST(DestinationOrder, in_turn_makes_a_slice_for_each_itself_last) {
   EXPECT_EQ(std::set<std::uint32_t>(all.begin(), all.begin() + 4).size(), 4U);
 }
 
+// Four WGs, two ranks: position p is WG p % 4's. In turn WGs 0 and 2 make slices for the peer alone.
+TEST(DestinationOrder, rotating_a_turn_begins_later_with_each_round_of_wgs) {
+  const auto peers_of_wg = [](DestinationOrder order, std::size_t wg) {
+    const std::vector<Logical> all = slice_order({{0, 0}}, order, 0, 6, 4);
+    Ranks of_wg;
+    for (std::size_t at = wg; at < all.size(); at += 4) of_wg.push_back(all[at].peer);
+    return of_wg;
+  };
+  EXPECT_EQ(peers_of_wg(DestinationOrder::in_turn, 0), (Ranks{1, 1, 1}));
+  EXPECT_EQ(peers_of_wg(DestinationOrder::rotating, 0), (Ranks{1, 0, 1}));
+  EXPECT_EQ(peers_of_wg(DestinationOrder::rotating, 3), (Ranks{0, 1, 0}));
+  // Each slice of each rank once, though five WGs are no whole turns of three.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+  for (const Logical& slice :
+       slice_order({{0, 0, 0}}, DestinationOrder::rotating, 1, 7, 5)) {
+    seen.insert({slice.peer, slice.index});
+  }
+  EXPECT_EQ(seen.size(), 21U);
+}
+
 TEST(DestinationOrder, nodes_may_be_visited_in_any_numbering_and_hold_unequally_many) {
   // Node 5 has one rank, node 7 two: rank 1 stands second in node 7.
   EXPECT_EQ(peers({7, 7, 5}, DestinationOrder::remote_first, 1), (Ranks{2, 0, 1}));

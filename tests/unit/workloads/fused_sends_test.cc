@@ -156,6 +156,54 @@ TEST(FusedReductions, read_all_parts_add_them_and_write_the_sum) {
   EXPECT_EQ(work.flops, flops(3 * 2 * 128 * 128));
 }
 
+// The own part is neither written nor read: 64 KiB of each of 3 others read, 64 KiB of the sum
+// written.
+TEST(FusedReductions, with_the_own_part_read_those_of_others) {
+  const TaskGraph graph = lowered(gemm("gemm_reduce_scatter", {"fused.add=with_own"}));
+  const Kernel& kernel = graph.kernels[KernelId(0)];
+  EXPECT_EQ(kernel.items, 32U + 4);
+  const Work& work = graph.works[graph.item(kernel, 32).work];
+  EXPECT_EQ(work.traffic, kibibytes((3 + 1) * 64));
+  EXPECT_EQ(work.flops, flops(3 * 2 * 128 * 128));
+  const auto own_tile = [](const TaskGraph& of) {  // the last of the tiles
+    return of.works[of.item(of.kernels[KernelId(0)], 31).work].traffic;
+  };
+  EXPECT_EQ(own_tile(lowered(gemm("gemm_reduce_scatter"))) - own_tile(graph), kibibytes(32));
+}
+
+// Each GPU's 104 CUs hold all tiles at once. With two WGs a GPU a round is two tiles, a slice: its
+// sum follows the second.
+TEST(FusedReductions, with_the_own_part_follow_each_round_of_own_tiles) {
+  const TaskGraph graph = lowered(gemm("gemm_reduce_scatter",
+                                       {"fused.add=with_own", "fused.max_wgs_per_cu=1",
+                                        "cluster.gpu.cus=2"}));
+  const Kernel& kernel = graph.kernels[KernelId(0)];
+  std::vector<std::uint32_t> sums;
+  for (std::uint32_t i = 0; i < kernel.items; ++i) {
+    if (!graph.item(kernel, i).waits_for.is_none()) sums.push_back(i);
+  }
+  EXPECT_EQ(sums, (std::vector<std::uint32_t>{24 + 2, 24 + 5, 24 + 8, 24 + 11}));
+}
+
+// A wave sends, the WGs that compute add up, and hand an all-reduce's sums to the wave.
+TEST(FusedReductions, are_the_wgs_where_waves_send) {
+  const auto waiting = [](const TaskGraph& graph, std::uint32_t kernel) {
+    const Kernel& of = graph.kernels[KernelId(kernel)];
+    std::uint32_t items = 0;
+    for (std::uint32_t i = 0; i < of.items; ++i) {
+      items += graph.item(of, i).waits_for.is_none() ? 0U : 1U;
+    }
+    return items;
+  };
+  const TaskGraph scattered = lowered(gemm("gemm_reduce_scatter", {"fused.sent_by=wave"}));
+  EXPECT_EQ(scattered.kernels.size(), 8U);
+  EXPECT_EQ(waiting(scattered, 0), 12U);  // the slices of three peers
+  EXPECT_EQ(scattered.kernels[KernelId(1)].items, 32U + 4);
+  const TaskGraph reduced = lowered(gemm("gemm_all_reduce", {"fused.sent_by=wave"}));
+  EXPECT_EQ(waiting(reduced, 0), 12U + 4);
+  EXPECT_EQ(reduced.kernels[KernelId(1)].items, 32U + 4);
+}
+
 TEST(FusedReductions, by_small_loads_wait_for_each_of_them) {
   // 64 KiB of sums by 256 threads of 4 B: 64 steps. A step waits for a word of each of 4 parts: 400
   // ns and 2 x 50 ns for two doublings.
