@@ -8,7 +8,7 @@ import statistics
 import sys
 
 OPERATORS = ("emb", "gemv", "gemm", "gemm_rs", "ag_gemm")
-NO_SHAPE = ("kind", "by", "us", "us_min", "us_max", "runs", "error", "tile")
+NO_SHAPE = ("kind", "by", "us", "us_min", "us_max", "runs", "error", "tile", "rows_at_once")
 
 
 def read(path):

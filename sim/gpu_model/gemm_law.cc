@@ -10,6 +10,7 @@
 #include "sim/gpu_model/cu_law.h"
 #include "sim/gpu_model/gemm_sample.h"
 #include "sim/gpu_model/memory_law.h"
+#include "sim/gpu_model/power_law.h"
 
 namespace weft {
 namespace {
@@ -71,16 +72,31 @@ std::int64_t length_of(const TiledGemm& gemm) {
   return round_up(length, gemm.library.stage) * gemm.library.stage;
 }
 
+// Rounds of WGs are as long as one another but for the last, where some CUs may have none. Rates of
+// a library's kernels are means over theirs.
+double gain_of_last_round(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  if (gemm.library.load.count() > 0) return 1;
+  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
+  const std::int64_t whole = wgs / run.wgs_at_once();
+  const std::int64_t left = wgs - whole * run.wgs_at_once();
+  if (left == 0 || left >= run.cus) return 1;
+  const double part = static_cast<double>(left) / static_cast<double>(run.cus);
+  const double last = 1 / gain_of_few_cus(gpu, gemm.efficiency, part);
+  const auto rounds = static_cast<double>(whole);
+  return (rounds + 1) / (rounds + last);
+}
+
 // The arithmetic of a WG, for its tile or its part of k.
-TileWork arithmetic_of(const TiledGemm& gemm, const GpuSpec& gpu) {
+TileWork arithmetic_of(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
   const std::int64_t tile = 2 * std::int64_t{gemm.tile_m} * gemm.tile_n;
   TileWork work;
   work.flops = flops(tile * round_up(gemm.k, gemm.split_k));
   work.arithmetic_share =
       static_cast<std::uint32_t>(share_of_cu(gpu, gemm.wg.threads) * gemm.alone);
-  work.arithmetic_alone = arithmetic_time(flops(tile * (length_of(gemm) / gemm.element_bytes)),
-                                          matrix_rate(gpu, gemm.efficiency, gemm.element_bytes),
-                                          gpu, work.arithmetic_share);
+  work.arithmetic_alone = arithmetic_time(
+      flops(tile * (length_of(gemm) / gemm.element_bytes)),
+      matrix_rate(gpu, gemm.efficiency * gain_of_last_round(gemm, gpu, run), gemm.element_bytes),
+      gpu, work.arithmetic_share);
   return work;
 }
 
@@ -105,7 +121,7 @@ GemmTiles walked_tiles(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun&
   asked.element_bytes = gemm.result_bytes;
   asked.cus = static_cast<int>(run.cus);
   asked.wgs_per_cu = static_cast<int>(run.wgs_on_cu);
-  asked.arithmetic = among_residents(arithmetic_of(gemm, gpu), gemm, run);
+  asked.arithmetic = among_residents(arithmetic_of(gemm, gpu, run), gemm, run);
   asked.in_flight = bytes_in_flight(gemm.wg);
   asked.beside = run.beside;
   return asked;
@@ -152,7 +168,7 @@ Duration loading_time(const TiledGemm& gemm, const GpuSpec& gpu) {
 TileWork tile_work_reading(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run,
                            std::int64_t operands) {
   const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
-  TileWork work = arithmetic_of(gemm, gpu);
+  TileWork work = arithmetic_of(gemm, gpu, run);
   work.read = bytes(round_up(operands, wgs));
   work.more =
       bytes(std::llround(static_cast<double>(work.read.count()) * (gemm.library.operand_cost - 1)));

@@ -280,6 +280,11 @@ static void fields(Fields& map, PowerSpec& power) {
                    "arithmetic; concurrent kernels of collectives are slower by it",
            .range = {{0.1, 1}},
            .fallback = 1.0});
+  map.add("short_clock", power.short_clock,
+          {.help = "the same of one that ends within a millisecond; one on few CUs has up to 1 / "
+                   "this of its clock",
+           .range = {{0.1, 1}},
+           .fallback = 1});
   map.add("window", power.window,
           {.help = "time over which the limit holds for the mean power, which lets a GPU that was "
                    "idle be above it; 0: at no time",

@@ -200,6 +200,8 @@ struct PowerSpec {
   // Clock of a large GEMM over that of kernels that do little arithmetic, from its first
   // milliseconds on. Rates of GEMMs have it in them; kernels of collectives beside them slow down.
   double gemm_clock = 1;
+  // The same of one that ends within a millisecond. One on few CUs has a higher clock.
+  double short_clock = 1;
   Duration window = {};  // over which the mean power is limited
 };
 

@@ -1,11 +1,14 @@
 #include "sim/gpu_model/power_law.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/gpu_model/gemm_law.h"
 
 namespace weft {
 namespace {
+
+constexpr double kShortExponent = 5;
 
 // The same work at another clock.
 StepLoad moved_to(StepLoad load, double from, double to) {
@@ -51,6 +54,16 @@ double clock_after_pause(const PowerSpec& power, const StepLoad& load, double cl
   const double at_full = std::min(1.0, seconds_to_limit(power, above) / in_all);
   const double sustained = sustained_clock(power, full, 1);
   return 1 / (at_full + (1 - at_full) / sustained);
+}
+
+double gain_of_few_cus(const GpuSpec& gpu, double efficiency, double part) {
+  if (!gpu.power || gpu.power->short_clock >= 1) return 1;
+  const double of_library = gpu.library_gemm ? gpu.library_gemm->efficiency : 1;
+  const auto clock = [&](double share) {
+    return std::min(1.0, gpu.power->short_clock * std::pow(share, -1 / kShortExponent));
+  };
+  const double share = std::min(1.0, efficiency / of_library);
+  return clock(share * part) / clock(share);
 }
 
 double matrix_seconds(const GpuSpec& gpu, double operations) {

@@ -22,6 +22,13 @@
 // as power(c) has it without memory: x c^exponent is the same for all x. The rates of GEMMs are
 // measured at that clock. What else runs beside them at the clock of the CUs takes 1 / clock(x)
 // times as long: the channels of collectives.
+//
+// A GEMM of less than a millisecond has, with x the rate of its operations on the CUs that it has,
+//
+//   clock(x) = short_clock x^(-1 / 5), at most 1
+//
+// so it is faster by clock(x) / clock(of all CUs) where some CUs have no tile. The power 5 is [M]:
+// tiles by 12 to 132 programs on an H100 (calibration/measurements/h100-triton-few_programs.jsonl).
 #pragma once
 
 #include <algorithm>
@@ -53,6 +60,10 @@ double sustained_clock(const PowerSpec& power, const StepLoad& load, double cloc
 // The clock at which a step takes as long as the mean of `steps` in a row after a pause: at clock 1
 // until the limit is reached, then at the sustained clock.
 double clock_after_pause(const PowerSpec& power, const StepLoad& load, double clock, int steps);
+
+// How much faster a short GEMM is on this part of the CUs than on all of them, where it reaches
+// this fraction of the matrix units' peak.
+double gain_of_few_cus(const GpuSpec& gpu, double efficiency, double part);
 
 // Operations over the rate that the library's GEMMs reach at this GPU's clock, in seconds.
 double matrix_seconds(const GpuSpec& gpu, double operations);

@@ -64,6 +64,26 @@ TEST(GemmLaw, a_tile_takes_its_operations_at_the_rate_that_is_reached) {
   EXPECT_EQ(tile_work(gemm(), slow, kRun).memory_alone, microseconds(130));
 }
 
+// 4 tiles on 10 CUs gain (10/4)^(1/5) at the clock that they leave; in a second round after 10 others
+// the mean of both is what a tile takes. With two WGs on a CU 14 tiles are on all CUs.
+TEST(GemmLaw, tiles_are_made_faster_where_some_cus_have_none) {
+  GpuSpec faster = gpu();
+  faster.library_gemm.emplace().efficiency = 0.5;
+  faster.power.emplace().short_clock = 0.5;
+  const auto us = [&](std::int64_t columns, std::int64_t on_cu) {
+    TiledGemm few = gemm();
+    few.m = 200;
+    few.n = 100 * columns;
+    const GemmRun run{.cus = 10, .wgs_on_cu = on_cu, .peers = 1};
+    return to_microseconds(tile_work(few, faster, run).arithmetic_alone);
+  };
+  const double gain = std::pow(2.5, 0.2);
+  EXPECT_NEAR(us(2, 1), 40 / gain, 1e-4);
+  EXPECT_NEAR(us(5, 1), 40, 1e-4);
+  EXPECT_NEAR(us(7, 1), (40 + 40 / gain) / 2, 1e-4);
+  EXPECT_NEAR(us(7, 2), 40, 1e-4);
+}
+
 TEST(GemmLaw, residents_make_the_arithmetic_of_one_another_longer) {
   // Two of 40 WGs on each of 10 CUs.
   const GemmRun two{.cus = 10, .wgs_on_cu = 2, .peers = 1};

@@ -102,5 +102,20 @@ TEST(PowerLaw, channels_beside_arithmetic_have_the_clock_that_it_leaves) {
   EXPECT_FALSE(ClockBeside(std::nullopt).falls());
 }
 
+// clock(x) = 0.8 x^(-1/5): a GEMM at the library's rate gains (1/2)^(-1/5) on half of the CUs, and no
+// more than 1 / 0.8 on fewer than 0.8^5 of them. At 0.8^5 of that rate the clock is the highest.
+TEST(PowerLaw, a_short_gemm_is_faster_on_few_cus) {
+  GpuSpec gpu;
+  gpu.library_gemm.emplace().efficiency = 0.5;
+  EXPECT_EQ(gain_of_few_cus(gpu, 0.5, 0.5), 1);  // of other GPUs nothing is known
+  gpu.power = kPower;
+  EXPECT_EQ(gain_of_few_cus(gpu, 0.5, 0.5), 1);
+  gpu.power->short_clock = 0.8;
+  EXPECT_DOUBLE_EQ(gain_of_few_cus(gpu, 0.5, 1), 1);
+  EXPECT_DOUBLE_EQ(gain_of_few_cus(gpu, 0.5, 0.5), std::pow(2, 0.2));
+  EXPECT_DOUBLE_EQ(gain_of_few_cus(gpu, 0.5, 0.01), 1.25);
+  EXPECT_DOUBLE_EQ(gain_of_few_cus(gpu, 0.5 * std::pow(0.8, 5), 0.5), 1);
+}
+
 }  // namespace
 }  // namespace weft::power_law_test
