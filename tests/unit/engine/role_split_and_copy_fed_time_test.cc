@@ -153,15 +153,16 @@ TEST(SentByWaves, slow_down_their_cus) {
       1 + 400 + 4 * 1.6, 0.01);
 }
 
-// Each of 8 WGs adds up two of the own 16 tiles, of 20 kB. 256 threads that load 16 B of each part at
-// a time do so five times: words of two parts come after 2 us, of the peer's alone after 1 us. No
-// tile is made meanwhile.
+// Each of 8 WGs adds up two of the own 16 tiles, of 20 kB. 256 threads that load 16 B of each part
+// at a time do so five times: words of two parts come after 2 us, of the peer's alone after 1 us.
+// No tile is made meanwhile.
 TEST(SentByWaves, leave_sums_to_the_wgs) {
   const auto added = [](const std::string& when) {
     return time_us(
-        toy_gemm("gemm_reduce_scatter",
-                 {"fused={sent_by: wave, add_load: 16 B, add: " + when + "}",
-                  "cluster.gpu.gather={latency: 1 us, doubling: 1 us, cached: 1 us, unfairness: 0}"}),
+        toy_gemm(
+            "gemm_reduce_scatter",
+            {"fused={sent_by: wave, add_load: 16 B, add: " + when + "}",
+             "cluster.gpu.gather={latency: 1 us, doubling: 1 us, cached: 1 us, unfairness: 0}"}),
         Mode::fused);
   };
   EXPECT_NEAR(added("at_end"), 1 + 400 + 2 * 5 * 2, 0.01);

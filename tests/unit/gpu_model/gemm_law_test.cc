@@ -64,8 +64,8 @@ TEST(GemmLaw, a_tile_takes_its_operations_at_the_rate_that_is_reached) {
   EXPECT_EQ(tile_work(gemm(), slow, kRun).memory_alone, microseconds(130));
 }
 
-// 4 tiles on 10 CUs gain (10/4)^(1/5) at the clock that they leave; in a second round after 10 others
-// the mean of both is what a tile takes. With two WGs on a CU 14 tiles are on all CUs.
+// 4 tiles on 10 CUs gain (10/4)^(1/5) at the clock that they leave; in a second round after 10
+// others the mean of both is what a tile takes. With two WGs on a CU 14 tiles are on all CUs.
 TEST(GemmLaw, tiles_are_made_faster_where_some_cus_have_none) {
   GpuSpec faster = gpu();
   faster.library_gemm.emplace().efficiency = 0.5;

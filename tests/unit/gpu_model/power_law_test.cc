@@ -102,8 +102,8 @@ TEST(PowerLaw, channels_beside_arithmetic_have_the_clock_that_it_leaves) {
   EXPECT_FALSE(ClockBeside(std::nullopt).falls());
 }
 
-// clock(x) = 0.8 x^(-1/5): a GEMM at the library's rate gains (1/2)^(-1/5) on half of the CUs, and no
-// more than 1 / 0.8 on fewer than 0.8^5 of them. At 0.8^5 of that rate the clock is the highest.
+// clock(x) = 0.8 x^(-1/5): a GEMM at the library's rate gains (1/2)^(-1/5) on half of the CUs, and
+// no more than 1 / 0.8 on fewer than 0.8^5 of them. At 0.8^5 of that rate the clock is the highest.
 TEST(PowerLaw, a_short_gemm_is_faster_on_few_cus) {
   GpuSpec gpu;
   gpu.library_gemm.emplace().efficiency = 0.5;

@@ -30,7 +30,7 @@ RunReport report() {
   return report;
 }
 
-// 32 % of the step are such pairs; a quarter of that is saved, 0.132 of it more or less.
+// 32 % of the step are such pairs; a quarter of that is saved, 0.114 of it more or less.
 TEST(StepGain, is_a_share_of_the_step_with_a_range) {
   const std::optional<StepGain> gain = gain_of(pair(), step_of(report()));
   ASSERT_TRUE(gain);

@@ -50,7 +50,8 @@ TEST(Explain, every_word_of_the_choices_of_fused_is_explained) {
     if (!key.words.empty()) ++choices;
     for (const WordDoc& word : key.words) EXPECT_FALSE(word.meaning.empty()) << key.path;
   }
-  // order work_list flag_per put_by sent_by brought fence_by acquire staging registers in_switch add
+  // order work_list flag_per put_by sent_by brought fence_by acquire staging registers in_switch
+  // add
   EXPECT_EQ(choices, 12U);
 }
 

@@ -57,7 +57,8 @@ TEST(DestinationOrder, in_turn_makes_a_slice_for_each_itself_last) {
   EXPECT_EQ(std::set<std::uint32_t>(all.begin(), all.begin() + 4).size(), 4U);
 }
 
-// Four WGs, two ranks: position p is WG p % 4's. In turn WGs 0 and 2 make slices for the peer alone.
+// Four WGs, two ranks: position p is WG p % 4's. In turn WGs 0 and 2 make slices for the peer
+// alone.
 TEST(DestinationOrder, rotating_a_turn_begins_later_with_each_round_of_wgs) {
   const auto peers_of_wg = [](DestinationOrder order, std::size_t wg) {
     const std::vector<Logical> all = slice_order({{0, 0}}, order, 0, 6, 4);
@@ -70,8 +71,7 @@ TEST(DestinationOrder, rotating_a_turn_begins_later_with_each_round_of_wgs) {
   EXPECT_EQ(peers_of_wg(DestinationOrder::rotating, 3), (Ranks{0, 1, 0}));
   // Each slice of each rank once, though five WGs are no whole turns of three.
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
-  for (const Logical& slice :
-       slice_order({{0, 0, 0}}, DestinationOrder::rotating, 1, 7, 5)) {
+  for (const Logical& slice : slice_order({{0, 0, 0}}, DestinationOrder::rotating, 1, 7, 5)) {
     seen.insert({slice.peer, slice.index});
   }
   EXPECT_EQ(seen.size(), 21U);

@@ -174,9 +174,9 @@ TEST(FusedReductions, with_the_own_part_read_those_of_others) {
 // Each GPU's 104 CUs hold all tiles at once. With two WGs a GPU a round is two tiles, a slice: its
 // sum follows the second.
 TEST(FusedReductions, with_the_own_part_follow_each_round_of_own_tiles) {
-  const TaskGraph graph = lowered(gemm("gemm_reduce_scatter",
-                                       {"fused.add=with_own", "fused.max_wgs_per_cu=1",
-                                        "cluster.gpu.cus=2"}));
+  const TaskGraph graph =
+      lowered(gemm("gemm_reduce_scatter",
+                   {"fused.add=with_own", "fused.max_wgs_per_cu=1", "cluster.gpu.cus=2"}));
   const Kernel& kernel = graph.kernels[KernelId(0)];
   std::vector<std::uint32_t> sums;
   for (std::uint32_t i = 0; i < kernel.items; ++i) {
