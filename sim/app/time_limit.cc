@@ -10,6 +10,7 @@ using std::chrono::steady_clock;
 
 TimeLimit::TimeLimit(std::optional<Seconds> limit) {
   if (!limit) return;
+  ask_to_stop(false);  // what ended before is of no limit
   waiting_ = std::thread([this, limit] {
     std::unique_lock lock(ending_);
     const bool in_time = ended_.wait_for(lock, *limit, [this] { return is_over_; });

@@ -1,5 +1,5 @@
 // Work that begins nothing new when its time is over: what asks interrupted(). Points that have
-// begun end.
+// begun stop, too, once one has ended within that time (sweep/interrupt.h).
 #pragma once
 
 #include <chrono>

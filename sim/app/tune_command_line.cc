@@ -92,8 +92,8 @@ CLI::App* add_tune(CLI::App& app, TuneCommand& command) {
       ->type_name("N")
       ->check(CLI::Range(1, 100'000));
   tune->add_option("--minutes", command.minutes,
-                   "Stop after so long, and say what was found; the same command continues; each "
-                   "mode of a scenario has an equal share")
+                   "Stop after so long, but not before a point has ended, and say what was found; "
+                   "the same command continues; each mode of a scenario has an equal share")
       ->type_name("N")
       ->check(CLI::Range(0.001, 1e6));
   tune->add_option("--tie", command.tie_percent,

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/models/beginning.h"
+
 namespace weft {
 namespace {
 
@@ -86,7 +88,8 @@ ModelGraph part_on(const ModelGraph& transfer, std::uint32_t shift, const std::v
 }
 
 PairGraph::PairGraph(const PairBeside& pair, const std::vector<Piece>& pieces,
-                     const std::vector<RunResult>& alone, const Cluster& cluster, Of of)
+                     const std::vector<RunResult>& alone, const Cluster& cluster, Of of,
+                     Computing how)
     : of_(of), transfer_piece_(pair.transfer.piece) {
   const auto shift_of = [&](const PlacedPiece& placed) {
     return placed.node * static_cast<std::uint32_t>(cluster.spec.gpus_per_node);
@@ -103,21 +106,30 @@ PairGraph::PairGraph(const PairBeside& pair, const std::vector<Piece>& pieces,
   const Piece& transfer = pieces[pair.transfer.piece];
   in_a_node_ = in_a_node_ && transfer.in_a_node && pair.transfer.node == 0;
   const Duration transferring = alone[pair.transfer.piece].time;
+  Begins apart;
   if (pair.apart) {
-    begins_ = {.transfer = longer(Duration{} - *pair.apart, Duration{}),
-               .computing = longer(*pair.apart, Duration{})};
+    apart = {.transfer = longer(Duration{} - *pair.apart, Duration{}),
+             .computing = longer(*pair.apart, Duration{})};
+    if (of == Of::both) begins_ = apart;  // each by itself from 0 on
   } else {
     repeats_ = {.transfer = repeats(transferring, computing),
                 .computing = repeats(computing, transferring)};
   }
+  // Slowed by the others it lasts longer than by itself; where that is longer still, is_enough().
+  const Duration until = apart.transfer - apart.computing +
+                         picoseconds((transferring * repeats_.transfer).count() / 4 * 5);
   for (const PlacedPiece& placed : pair.computing) {
     if (of == Of::transfer) break;
-    const ModelGraph& graph = pieces[placed.piece].graph();
+    const ModelGraph& all = pieces[placed.piece].graph();
+    const auto operators = how == Computing::whole || repeats_.computing > 1
+                               ? static_cast<std::uint32_t>(all.ops.size())
+                               : beginning_of(all, alone[placed.piece], until);
+    whole_computing_ = whole_computing_ && operators == all.ops.size();
+    const ModelGraph graph = first_operators_of(all, operators);
     const auto first = static_cast<std::uint32_t>(graph_.ops.size());
     computing_.push_back(add(graph, repeats_.computing, shift_of(placed)));
     for (std::uint32_t i = 0; i < repeats_.computing; ++i) {
-      const auto size = static_cast<std::uint32_t>(graph.ops.size());
-      parts_.push_back({placed.piece, first + i * size});
+      parts_.push_back({placed.piece, first + i * operators, operators});
     }
   }
   if (of == Of::computing) return;
@@ -203,9 +215,14 @@ PairGraph::Ends PairGraph::ends(const RunResult& result) const {
   return ends;
 }
 
+bool PairGraph::is_enough(const Ends& ends) const {
+  return whole_computing_ || std::all_of(ends.computing.begin(), ends.computing.end(),
+                                         [&](Duration end) { return end >= ends.transfer; });
+}
+
 std::optional<PairGraph::Ends> PairGraph::ends_alone(const std::vector<RunResult>& alone) const {
   Ends ends;
-  if (of_ == Of::computing && repeats_.computing == 1) {
+  if (of_ == Of::computing && repeats_.computing == 1 && whole_computing_) {
     for (const Part& part : parts_) ends.computing.push_back(alone[part.piece].time);
     return ends;
   }

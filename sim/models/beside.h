@@ -161,14 +161,17 @@ std::vector<Beside> most_on_a_gpu(const std::map<std::uint32_t, std::vector<Besi
 
 // A pair as one graph: they begin as far apart as in the timetable, or together, and what is
 // shorter alone comes again until it would last as long as the other. Of the transfer only what is
-// on GPUs of the others.
+// on GPUs of the others; of computing pieces that last longer only what begins while it is there
+// (beginning.h).
 class PairGraph {
  public:
   enum class Of : std::uint8_t { both, transfer, computing };
+  enum class Computing : std::uint8_t { beginning, whole };
 
   // `alone`: results of all pieces by themselves.
   PairGraph(const PairBeside& pair, const std::vector<Piece>& pieces,
-            const std::vector<RunResult>& alone, const Cluster& cluster, Of of);
+            const std::vector<RunResult>& alone, const Cluster& cluster, Of of,
+            Computing computing = Computing::beginning);
 
   [[nodiscard]] const ModelGraph& graph() const { return graph_; }
   [[nodiscard]] bool in_a_node() const { return in_a_node_; }
@@ -179,10 +182,12 @@ class PairGraph {
   // What begins later than the other, in ascending order.
   [[nodiscard]] std::vector<Release> releases() const;
 
-  // A piece of computing ones in it, whose first operator is the graph's operator `first`.
+  // A piece of computing ones in it, whose first operator is the graph's operator `first`, and how
+  // many of its operators.
   struct Part {
     std::uint32_t piece = 0;
     std::uint32_t first = 0;
+    std::uint32_t operators = 0;
   };
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
 
@@ -200,6 +205,9 @@ class PairGraph {
   };
   // From what it does, with those exits.
   [[nodiscard]] Ends ends(const RunResult& result) const;
+  // Whether these ends of both tell what there is to know: what was left out of a piece would have
+  // begun after the transfer has ended.
+  [[nodiscard]] bool is_enough(const Ends& ends) const;
   // The same where a graph of one of both is what is known of it alone; none: it has to be
   // simulated.
   [[nodiscard]] std::optional<Ends> ends_alone(const std::vector<RunResult>& alone) const;
@@ -222,6 +230,7 @@ class PairGraph {
   std::vector<Part> parts_;
   std::uint32_t transfer_piece_ = 0;
   bool whole_transfer_ = false;  // all of its groups are on GPUs of the others
+  bool whole_computing_ = true;  // all of their operators
   Last transfer_;
   std::vector<Last> computing_;
 };

@@ -104,19 +104,29 @@ std::optional<RunResult> ModelRun::add_slowdowns(const std::vector<Neighbours>& 
   concurrently(pairs.size(), at_a_time, [&](std::size_t i) {
     if (i > first_unfinished) return;
     PairGraph::Begins begins;
+    auto computing = PairGraph::Computing::beginning;
+    bool is_enough = true;
     const auto ends = [&](PairGraph::Of of) -> std::optional<PairGraph::Ends> {
-      const PairGraph pair(pairs[i], timed.pieces, alone.results, cluster_, of);
+      const PairGraph pair(pairs[i], timed.pieces, alone.results, cluster_, of, computing);
       if (of == PairGraph::Of::both) begins = pair.begins();
       if (auto known = pair.ends_alone(alone.results)) return known;
       const std::size_t run = kRunsOfPair * i + static_cast<std::size_t>(of);
       RunResult result = result_of_pair(pair, chosen_in(pair, timetable, folding, mode), mode,
                                         options, progress.of(run));
-      if (result.ending == Ending::finished) return pair.ends(result);
+      if (result.ending == Ending::finished) {
+        PairGraph::Ends when = pair.ends(result);
+        is_enough = of != PairGraph::Of::both || pair.is_enough(when);
+        return when;
+      }
       unfinished[i] = std::move(result);
       keep_least(first_unfinished, i);
       return std::nullopt;
     };
-    const auto together = ends(PairGraph::Of::both);
+    auto together = ends(PairGraph::Of::both);
+    if (!is_enough) {
+      computing = PairGraph::Computing::whole;
+      together = ends(PairGraph::Of::both);
+    }
     auto apart = together ? ends(PairGraph::Of::computing) : std::nullopt;
     const auto transfer = apart ? ends(PairGraph::Of::transfer) : std::nullopt;
     if (!transfer) return;
@@ -157,8 +167,12 @@ ModelRun::Chosen ModelRun::chosen_in(const PairGraph& pair, const Timetable& tim
   for (const PairGraph::Part& part : pair.parts()) {
     const std::uint32_t piece = timetable.piece_of(part.piece);
     const Chosen own = chosen(folding.folded.pieces[piece].graph(), folding.pairs[piece], mode);
-    for (const Fusion& fusion : own.fusions) all.fusions.push_back(moved(fusion, part.first));
-    all.ways.insert(all.ways.end(), own.ways.begin(), own.ways.end());
+    for (std::size_t i = 0; i < own.fusions.size(); ++i) {
+      const Fusion& fusion = own.fusions[i];
+      if (std::max(fusion.first, fusion.second).value >= part.operators) continue;
+      all.fusions.push_back(moved(fusion, part.first));
+      if (i < own.ways.size()) all.ways.push_back(own.ways[i]);
+    }
   }
   return all;
 }

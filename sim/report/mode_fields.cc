@@ -148,6 +148,18 @@ constexpr auto kFields =
              "one's; absent if only bulk was run",
              over_unfused,
              {.heading = "vs unfused", .cell = over_unfused_text, .if_any = true}},
+            {"modes.<mode>.times_as_fast_as_unfused_low",
+             Unit::ratio,
+             "times as fast as the best without fusing, low",
+             "a tenth of measured speed-ups over the mode that is predicted to be the best without "
+             "fusing would be below this (run.range)",
+             [](const ModeView& mode) { return value_of(unfused_end(mode, &SpeedupRange::low)); },
+             {.heading = "80 % of that within", .cell = unfused_range_text, .if_any = true}},
+            {"modes.<mode>.times_as_fast_as_unfused_high", Unit::ratio,
+             "times as fast as the best without fusing, high",
+             "nine of ten measured speed-ups over the mode that is predicted to be the best without "
+             "fusing would be below this (run.range)",
+             [](const ModeView& mode) { return value_of(unfused_end(mode, &SpeedupRange::high)); }},
             {"speedup.<mode>_vs_serial",
              Unit::ratio,
              "speed-up over serial",

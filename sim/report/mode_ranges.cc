@@ -1,5 +1,6 @@
 #include "sim/report/mode_ranges.h"
 
+#include "sim/report/baseline.h"
 #include "sim/report/field_value.h"
 #include "sim/scenario/modes.h"
 
@@ -12,14 +13,23 @@ std::optional<TimeRange> asked_range(const ModeView& mode) {
   return range_of(mode.run.result, *errors);
 }
 
-// How many times as fast as the baseline measured ones would be.
-std::optional<SpeedupRange> asked_speedup_range(const ModeView& mode) {
+// How many times as fast as `other` measured ones would be.
+std::optional<SpeedupRange> range_over(const ModeView& mode, const ModeRun* other) {
   const std::optional<LawErrors>& errors = mode.report.cluster.spec.gpu.errors;
   const RunResult& result = mode.run.result;
-  if (!mode.report.scenario.run.range || !errors || mode.baseline == nullptr) return std::nullopt;
+  if (!mode.report.scenario.run.range || !errors || other == nullptr) return std::nullopt;
   if (result.time.count() == 0 || is_isolated(result.mode)) return std::nullopt;
-  if (result.mode == mode.baseline->result.mode) return std::nullopt;
-  return speedup_range_of(mode.baseline->result, result, *errors);
+  if (result.mode == other->result.mode) return std::nullopt;
+  return speedup_range_of(other->result, result, *errors);
+}
+
+std::optional<SpeedupRange> asked_speedup_range(const ModeView& mode) {
+  return range_over(mode, mode.baseline);
+}
+
+std::optional<SpeedupRange> asked_unfused_range(const ModeView& mode) {
+  return is_fused(mode.run.result.mode) ? range_over(mode, best_unfused(mode.report))
+                                        : std::nullopt;
 }
 
 template <class Range>
@@ -29,6 +39,10 @@ std::optional<double> end_of(const std::optional<Range>& range, double Range::*e
 
 std::string ends_text(double low, double high, Unit unit) {
   return table_text(value_of(low), unit) + " to " + table_text(value_of(high), unit);
+}
+
+std::string text_of(const std::optional<SpeedupRange>& range) {
+  return range ? ends_text(range->low, range->high, Unit::ratio) : "-";
 }
 
 }  // namespace
@@ -46,9 +60,12 @@ std::optional<double> speedup_end(const ModeView& mode, double SpeedupRange::*en
   return end_of(asked_speedup_range(mode), end);
 }
 
-std::string speedup_range_text(const ModeView& mode) {
-  const std::optional<SpeedupRange> range = asked_speedup_range(mode);
-  return range ? ends_text(range->low, range->high, Unit::ratio) : "-";
+std::string speedup_range_text(const ModeView& mode) { return text_of(asked_speedup_range(mode)); }
+
+std::optional<double> unfused_end(const ModeView& mode, double SpeedupRange::*end) {
+  return end_of(asked_unfused_range(mode), end);
 }
+
+std::string unfused_range_text(const ModeView& mode) { return text_of(asked_unfused_range(mode)); }
 
 }  // namespace weft

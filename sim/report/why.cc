@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/assert.h"
@@ -156,15 +157,24 @@ std::string bound_text(const Measures& m) {
   SIM_ASSERT(false);
 }
 
-std::string waits_text(const Measures& m) {
+// WGs that only hand their results to a wave of the CU's own do not wait with it.
+bool waves_send(const RunReport& report, Mode mode) {
+  return mode == Mode::fused && report.scenario.fused.sent_by == SentBy::wave;
+}
+
+// Who spends how much of their time so. The time of waves that only send is in no sum of the WGs'
+// time, so no share is said of it.
+std::string waits_text(const RunReport& report, Mode mode, const Measures& m) {
   constexpr std::array kSaid = {std::pair{Wait::post, "posting"},
                                 std::pair{Wait::nic_queue, "waiting at a full NIC queue"},
                                 std::pair{Wait::store, "waiting for stores into peers"}};
   std::string text;
   for (const auto& [wait, words] : kSaid) {
     if (wait_share(m, wait) < kNotableWait) continue;
-    text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", percent_text(wait_share(m, wait)),
-                        text.empty() ? " of their time" : "", words);
+    if (waves_send(report, mode)) return "waves that only send wait for links beside the WGs";
+    text += fmt::format("{}{}{} {}", text.empty() ? "WGs spend " : ", ",
+                        percent_text(wait_share(m, wait)), text.empty() ? " of their time" : "",
+                        words);
   }
   return text;
 }
@@ -181,7 +191,8 @@ std::string hidden_text(const Measures& bulk, const Measures& other) {
 }
 
 // Which part of the time grew most against bulk, and why that may be.
-std::string loss_text(const Measures& bulk, const Measures& other) {
+std::string loss_text(const RunReport& report, Mode mode, const Measures& bulk,
+                      const Measures& other) {
   const Duration computing = other.computing - bulk.computing;
   const Duration exposed = other.exposed - bulk.exposed;
   const Duration gaps = rest(other) - rest(bulk);
@@ -201,21 +212,20 @@ std::string loss_text(const Measures& bulk, const Measures& other) {
   if (other.wgs_per_cu < bulk.wgs_per_cu) {
     because = fmt::format("{} WGs per CU instead of {}", other.wgs_per_cu, bulk.wgs_per_cu);
   }
-  const std::string waits = waits_text(other);
-  if (!waits.empty()) {
-    because += fmt::format("{}WGs spend {}", because.empty() ? "" : "; ", waits);
-  }
+  const std::string waits = waits_text(report, mode, other);
+  if (!waits.empty()) because += (because.empty() ? "" : "; ") + waits;
   if (because.empty()) because = "smaller kernels, or more load on HBM from communication";
   return fmt::format("computing takes {} longer ({})", time_text(computing), because);
 }
 
-std::string effect_text(const Measures& bulk, const Measures& other) {
+std::string effect_text(const RunReport& report, Mode mode, const Measures& bulk,
+                        const Measures& other) {
   const double ratio = part(other.time, bulk.time);
   const std::string hidden = hidden_text(bulk, other);
   if (std::abs(ratio - 1) < kSame) return fmt::format("takes as long and {}", hidden);
   if (ratio < 1) return fmt::format("is {} as fast: it {}", ratio_text(1 / ratio), hidden);
-  return fmt::format("is slower by {}: {}; it {}", percent_text(ratio - 1), loss_text(bulk, other),
-                     hidden);
+  return fmt::format("is slower by {}: {}; it {}", percent_text(ratio - 1),
+                     loss_text(report, mode, bulk, other), hidden);
 }
 
 std::string price_text(const RunReport& report, const Measures& bulk, const RunResult& result,
@@ -231,8 +241,8 @@ std::string price_text(const RunReport& report, const Measures& bulk, const RunR
     parts.push_back(fmt::format("{} registers a thread are spilled, or a CU would hold fewer WGs",
                                 fused.spilled));
   }
-  const std::string waits = waits_text(fused);
-  if (!waits.empty()) parts.push_back("WGs spend " + waits);
+  std::string waits = waits_text(report, result.mode, fused);
+  if (!waits.empty()) parts.push_back(std::move(waits));
   if (parts.empty()) return "as many WGs per CU as in bulk, and hardly any waiting";
   return fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -348,7 +358,7 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
     const Measures other = measure(report, result);
     const char* name = name_of(result.mode);
     effects += fmt::format("{} {} {}", effects.empty() ? " Against bulk," : ";", name,
-                           effect_text(bulk, other));
+                           effect_text(report, result.mode, bulk, other));
     crowded += crowded_text(bulk_run.result, run, other);
     if (!is_fused(result.mode)) continue;
     prices += fmt::format(" The price of {}: {}.{}{}", several ? name : "fusing",

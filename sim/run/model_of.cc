@@ -73,6 +73,21 @@ void add_problem(const Scenario& scenario, Severity severity, std::string messag
   model.problems.add(std::move(problem));
 }
 
+// What is wrong with the path as a whole is said where the scenario names it.
+Diagnostics told_at_path(const Diagnostics& problems, const Scenario& scenario) {
+  Diagnostics told;
+  for (Diagnostic problem : problems.all()) {
+    if (problem.at.file == scenario.workload.trace.path && problem.at.line == 0 &&
+        problem.path.empty()) {
+      problem.message = problem.at.file + ": " + problem.message;
+      problem.at.file = scenario.name;
+      problem.path = "workload.path";
+    }
+    told.add(std::move(problem));
+  }
+  return told;
+}
+
 // The GPUs of the trace, of whose replicas the cluster has `copies`. 0 after a problem.
 int recorded_gpus(const Scenario& scenario, Model& model) {
   const TraceWork& trace = scenario.workload.trace;
@@ -135,7 +150,7 @@ Model model_of(const Scenario& scenario) {
     if (recorded == 0) return refused;
     LoadedTrace loaded = load_trace(workload.trace, recorded, scenario.run.max_memory);
     Model model{.graph = std::move(loaded.graph),
-                .problems = std::move(loaded.problems),
+                .problems = told_at_path(loaded.problems, scenario),
                 .trace = to_text(loaded.summary),
                 .inputs = std::move(loaded.inputs),
                 .step = loaded.summary.step,

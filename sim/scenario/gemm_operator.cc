@@ -88,7 +88,7 @@ void a_tile_ends(const Check& check) {
 }
 
 void validate_gemm(const Check& check) {
-  if (!check.good({"workload.gemm"})) return;
+  if (!check.good_within({"workload.gemm"})) return;
   gemm_divides(check);
   gemm_fits_in_memory(check);
   gemm_runs_on_matrix_units(check);

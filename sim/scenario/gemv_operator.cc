@@ -77,7 +77,7 @@ void a_wg_of_gemv_ends(const Check& check) {
 }
 
 void validate_gemv(const Check& check) {
-  if (!check.good({"workload.gemv"})) return;
+  if (!check.good_within({"workload.gemv"})) return;
   gemv_divides(check);
   gemv_fits_in_memory(check);
   weights_fit_in_l2(check);
@@ -118,7 +118,7 @@ void gemv_keys(Fields& workload_map, Workload& workload) {
 }
 
 WholeUnits wgs_of_a_peer(const rules::Check& check) {
-  if (!check.good({"workload.gemv"})) return {};
+  if (!check.good_within({"workload.gemv"})) return {};
   const GemvWork& gemv = check.scenario.workload.gemv;
   const std::int64_t gpus = check.scenario.cluster.gpus();
   return {gemv.m / (gemv.rows_per_wg * gpus), "WG", "WGs"};

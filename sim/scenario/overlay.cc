@@ -10,6 +10,7 @@
 #include "sim/scenario/astra_sim.h"
 #include "sim/scenario/base_keys.h"
 #include "sim/scenario/list_elements.h"
+#include "sim/spec/parsed_texts.h"
 
 namespace weft {
 namespace {
@@ -85,7 +86,7 @@ const Node* SourceFiles::keep(const std::string& name, std::string text, Diagnos
   inputs_.push_back({.path = name, .hash = fnv1a_64_hex(text)});
   const std::string& kept = texts_[name] = std::move(text);
   std::optional<Node>& tree = trees_[name];
-  tree = parse_tree({.file = name, .text = kept, .longest = longest_}, problems);
+  tree = parse_or_remember({.file = name, .text = kept, .longest = longest_}, problems);
   return tree ? &*tree : nullptr;
 }
 
@@ -198,11 +199,11 @@ void BaseResolver::resolve(Node& root, const fs::path& file) {
   chain_.pop_back();
 }
 
-void BaseResolver::resolve_node(Node& node) {
+void BaseResolver::resolve_node(Node& node, std::string_view key) {
   if (node.find(base_keys::kFromAstraSim) != nullptr) resolve_astra_sim(node);
   for (Node& item : node.items) resolve_node(item);
-  for (Entry& entry : node.entries) resolve_node(entry.value);
-  if (node.find(base_keys::kBase) != nullptr) resolve_base(node);
+  for (Entry& entry : node.entries) resolve_node(entry.value, entry.key);
+  if (node.find(base_keys::kBase) != nullptr) resolve_base(node, key);
 }
 
 // Where the names of bases start from: the folder of the file that says so, then the configs.
@@ -236,7 +237,7 @@ void BaseResolver::resolve_astra_sim(Node& map) {
   map.replaces = true;
 }
 
-void BaseResolver::resolve_base(Node& map) {
+void BaseResolver::resolve_base(Node& map, std::string_view under) {
   const auto key = std::find_if(map.entries.begin(), map.entries.end(),
                                 [](const Entry& entry) { return entry.key == base_keys::kBase; });
   const Entry base = std::move(*key);
@@ -268,6 +269,11 @@ void BaseResolver::resolve_base(Node& map) {
     return error(base.value.at, file.generic_string() + " contains " +
                                     std::string(kind_text(*tree)) +
                                     ", but a base must be a map of keys and values");
+  }
+  const Entry* const own = under.empty() ? nullptr : tree->find(under);
+  if (own != nullptr && own->value.kind == Node::Kind::map) {
+    return error(base.value.at, name + " has a '" + std::string(under) +
+                                    "' of its own: it is a base of the map around this one");
   }
   Node below = *tree;
   resolve(below, file);

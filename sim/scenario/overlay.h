@@ -93,8 +93,8 @@ class BaseResolver {
   void resolve(Node& root, const std::filesystem::path& file);
 
  private:
-  void resolve_node(Node& node);
-  void resolve_base(Node& map);
+  void resolve_node(Node& node, std::string_view key = {});  // by which it is in another
+  void resolve_base(Node& map, std::string_view under);      // of that key
   void resolve_astra_sim(Node& map);
   [[nodiscard]] std::vector<std::filesystem::path> folders() const;
   void error(const SourcePosition& at, std::string message);

@@ -36,7 +36,7 @@ PointOutcome simulate_point(const Loaded& loaded, const std::string& command, Me
   const MemoryGate::Pass pass(gate, run.memory());
   const auto outcome = run.run(command, [](Mode) -> OnProgress {
     return [](const Progress&) {
-      if (interrupted_by_signal()) throw Interrupted{};
+      if (must_stop_now()) throw Interrupted{};
     };
   });
   if (const auto* failure = std::get_if<Failure>(&outcome)) {

@@ -140,6 +140,7 @@ void Sweep::finish_task(const SweepTask& task, const PointOutcome& outcome) {
     written.push_back(rows_[i].row);
   }
   store_.add(written);
+  has_ended_and_is_kept();
   count([&](SweepCounts& counts) {
     --counts.running;
     counts.done += task.rows.size();

@@ -49,8 +49,14 @@ std::optional<EndLayers> fewer_at_the_ends(std::int64_t layers, std::int64_t sta
 class Layouts {
  public:
   Layouts(const std::filesystem::path& file, const LoadOptions& options, const Scenario& start,
-          bool splits)
-      : file_(file), options_(options), start_(start), splits_(splits) {}
+          ScheduleIs schedule)
+      : file_(file), options_(options), start_(start) {
+    const ParallelSpec& parallel = start.workload.transformer.parallel;
+    const bool fixed = schedule == ScheduleIs::fixed;
+    splits_ = !fixed || parallel.virtual_stages == 1;
+    // A schedule that is asked for is that of a pipeline; the default suits one stage, too.
+    if (fixed && parallel.schedule != ParallelSpec{}.schedule) least_stages_ = 2;
+  }
 
   std::vector<std::vector<std::string>> all() {
     const std::int64_t gpus = start_.cluster.gpus();
@@ -58,7 +64,8 @@ class Layouts {
       for (const std::int64_t context : contexts()) {
         if (gpus % (tensor * context) != 0) continue;
         const std::int64_t left = gpus / (tensor * context);
-        for (std::int64_t pipeline = 1; pipeline <= std::min(left, layers()); ++pipeline) {
+        for (std::int64_t pipeline = least_stages_; pipeline <= std::min(left, layers());
+             ++pipeline) {
           if (left % pipeline != 0) continue;
           add_splits({.tensor = tensor,
                       .context = context,
@@ -156,7 +163,8 @@ class Layouts {
   const std::filesystem::path& file_;
   const LoadOptions& options_;
   const Scenario& start_;
-  bool splits_;
+  bool splits_ = true;
+  std::int64_t least_stages_ = 1;
   std::vector<std::vector<std::string>> values_;
 };
 
@@ -165,9 +173,7 @@ class Layouts {
 std::vector<std::vector<std::string>> layouts_of(const std::filesystem::path& file,
                                                  const LoadOptions& options, const Scenario& start,
                                                  ScheduleIs schedule) {
-  const bool several = start.workload.transformer.parallel.virtual_stages > 1;
-  const bool splits = schedule == ScheduleIs::varied || !several;
-  return Layouts(file, options, start, splits).all();
+  return Layouts(file, options, start, schedule).all();
 }
 
 }  // namespace weft

@@ -136,11 +136,14 @@ std::string knobs_text(const Told& told) {
     table.push_back({knob.name, knob.values[knob.best].text,
                      knob.start ? knob.values[*knob.start].text : "-", others});
   }
+  const double error = told.answer.estimate_error;
+  const std::string off =
+      std::isfinite(error) ? fmt::format("+- {:.1f} %", error * 100) : "from one point alone";
   return aligned(table) +
          fmt::format(
-             "no: filtered, or cannot be run; ~: estimated, +- {:.1f} %; ?: nothing with it "
+             "no: filtered, or cannot be run; ~: estimated, {}; ?: nothing with it "
              "was simulated\n",
-             told.answer.estimate_error * 100);
+             off);
 }
 
 std::string pairs_text(const Told& told) {

@@ -192,6 +192,10 @@ TEST_F(RunCommand, range_says_how_sure_times_are) {
   const Json& fused = asked["modes"]["fused"];
   EXPECT_LT(fused["times_as_fast_low"], asked["speedup"]["fused_vs_bulk"]);
   EXPECT_GT(fused["times_as_fast_high"], asked["speedup"]["fused_vs_bulk"]);
+  EXPECT_LT(fused["times_as_fast_as_unfused_low"], asked["speedup"]["fused_vs_unfused"]);
+  EXPECT_GT(fused["times_as_fast_as_unfused_high"], asked["speedup"]["fused_vs_unfused"]);
+  EXPECT_FALSE(asked["modes"]["kernel"].contains("times_as_fast_as_unfused_low"));
+  EXPECT_NE(table.out.find("80 % of that within"), std::string::npos) << table.out;
 }
 
 TEST_F(RunCommand, mode_replaces_the_modes_of_the_scenario) {

@@ -101,6 +101,17 @@ TEST_F(WhyAgainstBulk, waits_are_part_of_the_price_as_shares_of_all_wg_time) {
       << why(report_);
 }
 
+// As WGs that work for 50 ms and waves that wait for 36 would: those hold up no WG.
+TEST_F(WhyAgainstBulk, waves_that_send_do_not_wait_for_wgs) {
+  report_.scenario.fused.extra_registers_per_thread = 0;
+  report_.scenario.fused.sent_by = SentBy::wave;
+  RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 90});
+  wait_of(fused, Wait::store) = microseconds(36'000);
+  EXPECT_TRUE(says("The price of fusing: waves that only send wait for links beside the WGs."))
+      << why(report_);
+  EXPECT_FALSE(says("of their time")) << why(report_);
+}
+
 TEST_F(WhyAgainstBulk, no_price_where_nothing_was_paid) {
   report_.scenario.fused.extra_registers_per_thread = 0;
   add_run(report_, Mode::fused, microseconds(500), {.link = 90});

@@ -45,15 +45,17 @@ class Sweeps : public ::testing::Test {
     return sweep.finish();
   }
 
-  // One at a time, until a limit of time that comes when the first has begun.
-  std::vector<Row> run_until_the_first_has_begun(const std::string& batches) {
+  // One at a time, until a limit of time that comes when so many have ended and the next has begun.
+  std::vector<Row> run_until_one_has_begun(const std::string& batches, std::size_t after) {
     const SweepPlan planned = plan(batches);
     const Say ignore = [](const std::string&) {};
     Sweep sweep(planned, {.folder = folder_ / "out", .sets = {}, .jobs = 1},
                 {.info = ignore, .warning = ignore, .error = ignore});
     sweep.resume(sweep_rows(planned, {}, {.jobs = 1}));
-    sweep.run(
-        [](const SweepCounts& counts) { ask_to_stop(counts.running > 0 || counts.done > 0); });
+    ask_to_stop(false);  // what ended before is of no limit
+    sweep.run([after](const SweepCounts& counts) {
+      if (counts.running > 0 && counts.done == after) ask_to_stop(true);
+    });
     ask_to_stop(false);
     return sweep.finish();
   }
@@ -84,10 +86,17 @@ TEST_F(Sweeps, run_only_what_their_folder_does_not_have) {
   EXPECT_EQ(counts_.back().done, 3U);
 }
 
-TEST_F(Sweeps, end_at_a_limit_of_time_what_they_have_begun_and_begin_nothing_new) {
-  const std::vector<Row> rows = run_until_the_first_has_begun("128, 256");
+TEST_F(Sweeps, end_the_first_point_at_a_limit_of_time_and_begin_nothing_new) {
+  const std::vector<Row> rows = run_until_one_has_begun("128, 256", 0);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_TRUE(rows[0].outcome.ok) << rows[0].outcome.error;
+}
+
+// One has ended, so the same sweep comes further next time: the second is given up at once.
+TEST_F(Sweeps, give_up_at_a_limit_of_time_what_they_have_begun_once_a_point_has_ended) {
+  const std::vector<Row> rows = run_until_one_has_begun("128, 256, 512", 1);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(run("128, 256, 512").size(), 3U);
 }
 
 TEST_F(Sweeps, count_a_point_that_does_not_load_as_failed_from_the_start) {

@@ -55,6 +55,30 @@ TEST(Response, of_one_point_is_its_cost) {
   const Space space = grid({3, 3});
   const Response response(space, {{.point = 4, .cost = 7}});
   EXPECT_NEAR(response.log_cost(space.at(4)), std::log(7.0), 1e-9);
+  EXPECT_TRUE(std::isinf(response.error()));
+}
+
+// Of two that have nothing in common each is all that is known of the other: both are off by ln 2,
+// and the root mean square of two errors is up to 1 / sqrt(0.0985) = 3.19 times as large nine times
+// of ten (0.0985 = (1 - 2/18 - 1.2816 sqrt(2/18))^3, about chi square's tenth / 2).
+TEST(Response, is_not_sure_of_its_error_after_two_points) {
+  const Space space = grid({2});
+  const Response response(space, {{.point = 0, .cost = 1}, {.point = 1, .cost = 2}});
+  EXPECT_NEAR(response.error(), 3.19 * std::log(2.0), 0.01);
+}
+
+// Costs that know nothing of the knobs: the fewer points were seen, the larger the error is said to
+// be, and it is never below what points that were not seen are off by.
+TEST(Response, says_a_larger_error_the_fewer_points_it_has_seen) {
+  const Space space = grid({10, 10});
+  const auto cost = [](const Space::Values& v) {
+    return std::exp(0.1 * std::sin(1.0 + 37.0 * v[0] + 101.0 * v[1]));  // of 0.07 in the mean
+  };
+  const double of_4 = Response(space, every(space, 25, cost)).error();
+  const double of_100 = Response(space, every(space, 1, cost)).error();
+  EXPECT_GT(of_4, of_100);
+  EXPECT_GT(of_100, 0.07);
+  EXPECT_LT(of_100, 0.1);
 }
 
 TEST(Response, takes_thousands_of_points) {
