@@ -28,18 +28,11 @@ std::size_t groups_of(const ModelGraph& graph) {
   return groups;
 }
 
-struct Stay {
-  Duration begin;
-  Duration end;
-};
-
-// Of what takes `alone` by itself, with something beside it for the other's stay.
-Slowdown slowdown_of(const Stay& own, const Stay& other, Duration alone) {
+// Of what ends after `end`, or after `alone` by itself, with something beside it until `other`.
+Slowdown slowdown_of(Duration end, Duration alone, Duration other) {
   __extension__ using Wide = __int128;
-  const Duration from = longer(own.begin, other.begin);
-  const Duration until = std::min(own.end, other.end);
-  const Duration beside = until - from;
-  const Duration done = alone - (from - own.begin) - (own.end - until);  // meanwhile
+  const Duration beside = std::min(end, other);
+  const Duration done = alone - (end - beside);  // meanwhile, of what takes `alone`
   if (beside.count() <= 0) return kAsAlone;
   if (done.count() <= 0) return kSlowest;
   const Wide slowdown = static_cast<Wide>(beside.count()) * kAsAlone / done.count();
@@ -106,18 +99,12 @@ PairGraph::PairGraph(const PairBeside& pair, const std::vector<Piece>& pieces,
   const Piece& transfer = pieces[pair.transfer.piece];
   in_a_node_ = in_a_node_ && transfer.in_a_node && pair.transfer.node == 0;
   const Duration transferring = alone[pair.transfer.piece].time;
-  Begins apart;
-  if (pair.apart) {
-    apart = {.transfer = longer(Duration{} - *pair.apart, Duration{}),
-             .computing = longer(*pair.apart, Duration{})};
-    if (of == Of::both) begins_ = apart;  // each by itself from 0 on
-  } else {
+  if (!pair.together) {
     repeats_ = {.transfer = repeats(transferring, computing),
                 .computing = repeats(computing, transferring)};
   }
   // Slowed by the others it lasts longer than by itself; where that is longer still, is_enough().
-  const Duration until = apart.transfer - apart.computing +
-                         picoseconds((transferring * repeats_.transfer).count() / 4 * 5);
+  const Duration until = picoseconds((transferring * repeats_.transfer).count() / 4 * 5);
   for (const PlacedPiece& placed : pair.computing) {
     if (of == Of::transfer) break;
     const ModelGraph& all = pieces[placed.piece].graph();
@@ -136,7 +123,6 @@ PairGraph::PairGraph(const PairBeside& pair, const std::vector<Piece>& pieces,
   const std::uint32_t shift = shift_of(pair.transfer);
   const ModelGraph part = part_on(transfer.graph(), shift, computes);
   whole_transfer_ = groups_of(part) == groups_of(transfer.graph());
-  transfer_from_ = static_cast<std::uint32_t>(graph_.ops.size());
   transfer_ = add(part, repeats_.transfer, shift);
 }
 
@@ -190,16 +176,6 @@ std::vector<OpId> PairGraph::exits() const {
   return exits;
 }
 
-std::vector<Release> PairGraph::releases() const {
-  std::vector<Release> releases;
-  for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
-    const Duration begin = i < transfer_from_ ? begins_.computing : begins_.transfer;
-    const bool is_first = graph_.ops[OpId(i)].after.empty();
-    if (is_first && begin > Duration{}) releases.push_back({OpId(i), begin});
-  }
-  return releases;
-}
-
 PairGraph::Ends PairGraph::ends(const RunResult& result) const {
   const std::vector<OpId> exits = this->exits();
   const auto end_of_all = [&](const Last& last) {
@@ -233,19 +209,17 @@ std::optional<PairGraph::Ends> PairGraph::ends_alone(const std::vector<RunResult
   return std::nullopt;
 }
 
-// What ends first is beside the other from when both have begun; the other goes on as alone from
-// then on.
-MutualSlowdown slowdown_from(const PairGraph::Ends& together, const PairGraph::Ends& alone,
-                             const PairGraph::Begins& begins) {
+// Of two that begin together, what ends first is beside the other all the time; the other goes on
+// as alone from then on.
+MutualSlowdown slowdown_from(const PairGraph::Ends& together, const PairGraph::Ends& alone) {
   MutualSlowdown slowdown;
-  Stay computes{.begin = begins.computing, .end = {}};
-  const Stay transfer{.begin = begins.transfer, .end = together.transfer};
+  Duration computes;
   for (std::size_t i = 0; i < together.computing.size(); ++i) {
-    const Stay one{.begin = begins.computing, .end = together.computing[i]};
-    slowdown.computing.push_back(slowdown_of(one, transfer, alone.computing[i]));
-    computes.end = longer(computes.end, one.end);
+    slowdown.computing.push_back(
+        slowdown_of(together.computing[i], alone.computing[i], together.transfer));
+    computes = longer(computes, together.computing[i]);
   }
-  slowdown.transfer = slowdown_of(transfer, computes, alone.transfer);
+  slowdown.transfer = slowdown_of(together.transfer, alone.transfer, computes);
   return slowdown;
 }
 

@@ -37,9 +37,9 @@ struct PlacedPiece {
 struct PairBeside {
   PlacedPiece transfer;
   std::vector<PlacedPiece> computing;
-  // How long after the transfer the others begin; negative: before. None: what is shorter is beside
-  // any part of the other.
-  std::optional<Duration> apart = {};
+  // The transfer is the shorter one and begins with the others, as sends of what the block before
+  // has made do. Else it is beside any part of them.
+  bool together = false;
   auto operator<=>(const PairBeside&) const = default;
 };
 
@@ -76,9 +76,8 @@ class FindNeighbours {
                  const Cluster& cluster);
 
   // Joined runs are left out: what slows these was joined with them. Transfers beside one another
-  // are given as a run of the longer and, as the computing one, of the other. `as_they_lie`:
-  // pairs of transfers are told apart by when they begin; else only those that begin together.
-  std::vector<Neighbours> in(const std::vector<PieceRun>& runs, bool as_they_lie);
+  // are given as a run of the longer and, as the computing one, of the other.
+  std::vector<Neighbours> in(const std::vector<PieceRun>& runs);
 
   // By run, what is beside it and when.
   [[nodiscard]] std::vector<std::vector<Beside>> beside_runs(
@@ -109,11 +108,9 @@ class FindNeighbours {
     PairBeside pair;
     std::vector<std::uint32_t> stands_for;
   };
-  [[nodiscard]] std::optional<Duration> apart(const PieceRun& transfer,
-                                              const std::vector<std::uint32_t>& computing,
-                                              const std::vector<PieceRun>& runs) const;
-  [[nodiscard]] std::optional<Duration> apart_in(const PairBeside& pair,
-                                                 std::optional<Duration> is);
+  [[nodiscard]] bool begin_together(const PieceRun& transfer,
+                                    const std::vector<std::uint32_t>& computing,
+                                    const std::vector<PieceRun>& runs) const;
   [[nodiscard]] Pair pair_of(const PlacedPiece& transfer, const std::vector<PlacedPiece>& all);
   [[nodiscard]] PairBeside known_pair(const PlacedPiece& transfer,
                                       const std::vector<PlacedPiece>& computing);
@@ -151,18 +148,16 @@ class FindNeighbours {
   using Key = std::tuple<std::uint32_t, std::vector<std::vector<std::vector<std::uint32_t>>>,
                          std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::uint32_t>;
   std::map<Key, PairBeside> known_;  // the first with this content stands for all
-  bool as_they_lie_ = false;
-  std::map<PairBeside, std::set<Duration>> ways_;  // to lie, by pair that lies anywhere
 };
 
 // What slows a run on some of its GPUs slows all of it: at each moment the GPU that loses most
 // counts, and of what lies beside it there the sum.
 std::vector<Beside> most_on_a_gpu(const std::map<std::uint32_t, std::vector<Beside>>& on_gpu);
 
-// A pair as one graph: they begin as far apart as in the timetable, or together, and what is
-// shorter alone comes again until it would last as long as the other. Of the transfer only what is
-// on GPUs of the others; of computing pieces that last longer only what begins while it is there
-// (beginning.h).
+// A pair as one graph: both begin at the same time, and unless they do that in the timetable, too,
+// what is shorter alone comes again until it would last as long as the other. Of the transfer only
+// what is on GPUs of the others; of computing pieces that last longer only what begins while it is
+// there (beginning.h).
 class PairGraph {
  public:
   enum class Of : std::uint8_t { both, transfer, computing };
@@ -179,8 +174,6 @@ class PairGraph {
   [[nodiscard]] std::int64_t pieces() const;
   // Operators whose ends are asked for, in ascending order.
   [[nodiscard]] std::vector<OpId> exits() const;
-  // What begins later than the other, in ascending order.
-  [[nodiscard]] std::vector<Release> releases() const;
 
   // A piece of computing ones in it, whose first operator is the graph's operator `first`, and how
   // many of its operators.
@@ -190,13 +183,6 @@ class PairGraph {
     std::uint32_t operators = 0;
   };
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
-
-  // When each can begin.
-  struct Begins {
-    Duration transfer = {};
-    Duration computing = {};
-  };
-  [[nodiscard]] Begins begins() const { return begins_; }
 
   // When all of the transfer, or of the computing ones each, has ended.
   struct Ends {
@@ -225,8 +211,6 @@ class PairGraph {
   bool in_a_node_ = true;
   Of of_;
   Repeats repeats_;
-  Begins begins_;
-  std::uint32_t transfer_from_ = 0;  // from this operator of the graph on
   std::vector<Part> parts_;
   std::uint32_t transfer_piece_ = 0;
   bool whole_transfer_ = false;  // all of its groups are on GPUs of the others
@@ -235,9 +219,8 @@ class PairGraph {
   std::vector<Last> computing_;
 };
 
-// From when they end, together and each by itself from 0 on.
-MutualSlowdown slowdown_from(const PairGraph::Ends& together, const PairGraph::Ends& alone,
-                             const PairGraph::Begins& begins = {});
+// From when they end, together and each by itself.
+MutualSlowdown slowdown_from(const PairGraph::Ends& together, const PairGraph::Ends& alone);
 
 // When a run's last kernel ends.
 SimTime end_of(const PieceRun& run, const std::vector<RunResult>& pieces);

@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::uint32_t kAnywhere = UINT32_MAX;
 
-constexpr std::size_t kMostWays = 8;  // to lie, of each pair
-
 std::vector<std::uint32_t> gpus_that_compute(const RunResult& piece) {
   std::vector<std::uint32_t> gpus;
   for (std::uint32_t gpu = 0; gpu < piece.gpus.size(); ++gpu) {
@@ -158,8 +156,7 @@ FindNeighbours::Spans FindNeighbours::spans_of(const std::vector<PieceRun>& runs
   return spans;
 }
 
-std::vector<Neighbours> FindNeighbours::in(const std::vector<PieceRun>& runs, bool as_they_lie) {
-  as_they_lie_ = as_they_lie;
+std::vector<Neighbours> FindNeighbours::in(const std::vector<PieceRun>& runs) {
   const Spans spans = spans_of(runs);
   std::vector<Neighbours> all;
   std::vector<std::vector<Stay>> transfers(cluster_.gpus());
@@ -250,41 +247,24 @@ Neighbours FindNeighbours::neighbours(std::uint32_t transfer, std::vector<std::u
     known = pairs_.emplace(std::move(key), std::move(pair)).first;
   }
   Neighbours all{.pair = known->second.pair, .transfer = transfer, .computing = {}};
-  all.pair.apart = apart_in(all.pair, apart(runs[transfer], computing, runs));
+  all.pair.together = begin_together(runs[transfer], computing, runs);
   for (std::size_t i = 0; i < computing.size(); ++i) {
     all.computing.push_back({computing[i], known->second.stands_for[i]});
   }
   return all;
 }
 
-// In quarters of what is shorter. None: the computing ones do not begin together.
-std::optional<Duration> FindNeighbours::apart(const PieceRun& transfer,
-                                              const std::vector<std::uint32_t>& computing,
-                                              const std::vector<PieceRun>& runs) const {
-  Duration shorter = results_[transfer.piece].time;
-  for (const std::uint32_t i : computing) shorter = std::min(shorter, results_[runs[i].piece].time);
-  const std::int64_t quarter = std::max<std::int64_t>(shorter.count() / 4, 1);
-  const auto quarters = [&](const PieceRun& run) {
-    const std::int64_t after = run.start.count() - transfer.start.count();
-    return (after + (after < 0 ? -quarter : quarter) / 2) / quarter;
-  };
-  const std::int64_t first = quarters(runs[computing.front()]);
-  const bool at_once = std::all_of(computing.begin(), computing.end(),
-                                   [&](std::uint32_t i) { return quarters(runs[i]) == first; });
-  return at_once ? std::optional(picoseconds(first * quarter)) : std::nullopt;
-}
-
-// What computes is met at its beginning or anywhere: small errors of when a transfer begins decide
-// which operator it meets. Transfers that begin together keep each other's turns, others do not;
-// of two the ways to lie are simulated, of which there are few in a schedule.
-std::optional<Duration> FindNeighbours::apart_in(const PairBeside& pair,
-                                                 std::optional<Duration> is) {
-  if (!is || *is == Duration{}) return is;
-  const bool computes = !computes_on_[pair.computing.front().piece].empty();
-  if (computes || !as_they_lie_) return std::nullopt;
-  std::set<Duration>& ways = ways_[pair];
-  if (ways.size() < kMostWays) ways.insert(*is);
-  return ways.count(*is) > 0 ? is : std::nullopt;
+// As good as.
+bool FindNeighbours::begin_together(const PieceRun& transfer,
+                                    const std::vector<std::uint32_t>& computing,
+                                    const std::vector<PieceRun>& runs) const {
+  const Duration transferring = results_[transfer.piece].time;
+  return std::all_of(computing.begin(), computing.end(), [&](std::uint32_t i) {
+    const PieceRun& run = runs[i];
+    const SimTime first = std::min(transfer.start, run.start);
+    const Duration apart = later(transfer.start, run.start) - first;
+    return transferring < results_[run.piece].time && apart.count() <= transferring.count() / 8;
+  });
 }
 
 bool FindNeighbours::is_sound(const PlacedPiece& placed) const {
@@ -353,7 +333,8 @@ PairBeside FindNeighbours::known_pair(const PlacedPiece& transfer,
                                  [&](std::uint32_t node) { return cluster_.is_sound(node); });
   const bool moves = cluster_.unsound.empty() || (in_nodes && nodes.size() == 1);
   const std::uint32_t by = moves ? first : 0;
-  PairBeside pair{.transfer = {transfer.piece, transfer.node - by}, .computing = {}, .apart = {}};
+  PairBeside pair{
+      .transfer = {transfer.piece, transfer.node - by}, .computing = {}, .together = false};
   for (const PlacedPiece& placed : computing) {
     pair.computing.push_back({placed.piece, placed.node - by});
   }

@@ -45,11 +45,9 @@ bool ModelRun::slow_down(Timetable& timetable, Folding& folding, Mode mode,
   Slowdowns slowdowns;
   std::vector<std::vector<Beside>> beside(first.runs.size());
   SimTime before;
-  bool as_they_lie = false;
-  int first_trial = 0;  // of those with pairs of this kind
   for (int trial = 0; trial < kMostTrials; ++trial) {
     const Folded timed = timetable.timed();
-    const std::vector<Neighbours> neighbours = find.in(timed.runs, as_they_lie);
+    const std::vector<Neighbours> neighbours = find.in(timed.runs);
     if (neighbours.empty() && trial == 0) return true;
     if (auto unfinished =
             add_slowdowns(neighbours, timetable, folding, mode, on_progress, all, slowdowns)) {
@@ -59,12 +57,7 @@ bool ModelRun::slow_down(Timetable& timetable, Folding& folding, Mode mode,
     std::vector<std::vector<Beside>> now = find.beside_runs(timed.runs, neighbours, slowdowns);
     const SimTime end = end_of_all(timed, all.results);
     const std::int64_t changed = std::abs((end - before).count());
-    const bool settled = trial - first_trial > 1 && changed < end.count() / 10'000;
-    if (settled && as_they_lie) break;
-    if (!as_they_lie && (settled || trial + 1 == kMostTrials / 2)) {
-      as_they_lie = true;
-      first_trial = trial + 1;
-    }
+    if (trial > 1 && changed < end.count() / 10'000) break;
     before = end;
     beside = std::move(now);
     timetable.again(beside, true);
@@ -103,12 +96,10 @@ std::optional<RunResult> ModelRun::add_slowdowns(const std::vector<Neighbours>& 
   std::vector<MutualSlowdown> found(pairs.size());
   concurrently(pairs.size(), at_a_time, [&](std::size_t i) {
     if (i > first_unfinished) return;
-    PairGraph::Begins begins;
     auto computing = PairGraph::Computing::beginning;
     bool is_enough = true;
     const auto ends = [&](PairGraph::Of of) -> std::optional<PairGraph::Ends> {
       const PairGraph pair(pairs[i], timed.pieces, alone.results, cluster_, of, computing);
-      if (of == PairGraph::Of::both) begins = pair.begins();
       if (auto known = pair.ends_alone(alone.results)) return known;
       const std::size_t run = kRunsOfPair * i + static_cast<std::size_t>(of);
       RunResult result = result_of_pair(pair, chosen_in(pair, timetable, folding, mode), mode,
@@ -131,7 +122,7 @@ std::optional<RunResult> ModelRun::add_slowdowns(const std::vector<Neighbours>& 
     const auto transfer = apart ? ends(PairGraph::Of::transfer) : std::nullopt;
     if (!transfer) return;
     apart->transfer = transfer->transfer;
-    found[i] = slowdown_from(*together, *apart, begins);
+    found[i] = slowdown_from(*together, *apart);
   });
   if (first_unfinished < pairs.size()) return std::move(unfinished[first_unfinished]);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -152,7 +143,7 @@ RunResult ModelRun::result_of_pair(const PairGraph& pair, const Chosen& chosen, 
                           .fusions = chosen.fusions,
                           .ways = chosen.ways,
                           .exits = pair.exits(),
-                          .releases = pair.releases(),
+                          .releases = {},
                           .strategy = {},
                           .whole = &cluster_};
   RunResult result = result_or_known(pair.graph(), how, options, on_progress).run.result;

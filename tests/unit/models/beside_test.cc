@@ -38,18 +38,6 @@ TEST(Slowdown, of_what_does_nothing_meanwhile_is_bounded) {
   EXPECT_EQ(slowdown.computing, std::vector<Slowdown>{kAsAlone});
 }
 
-// A transfer of 50 us that begins 20 us after a layer of 100 us ends at 90 us, the layer at 120. In
-// the 70 us that they were together the transfer did what takes it 50 us, the layer what is left of
-// 100 us without the first 20 and the last 30: 50 us as well.
-TEST(Slowdown, is_counted_from_when_the_later_one_begins) {
-  const MutualSlowdown slowdown =
-      slowdown_from({.transfer = microseconds(90), .computing = {microseconds(120)}},
-                    {.transfer = microseconds(50), .computing = {microseconds(100)}},
-                    {.transfer = microseconds(20), .computing = {}});
-  EXPECT_EQ(slowdown.transfer, kAsAlone * 70 / 50);
-  EXPECT_EQ(slowdown.computing, std::vector<Slowdown>{kAsAlone * 70 / 50});
-}
-
 // On GPU 0 twice as long until 30 us, on GPU 1 until 20 us, three times as long from there on: the
 // GPU that loses more counts. What both have from the same transfer counts once.
 TEST(Beside, of_several_gpus_the_one_that_loses_most_counts) {
@@ -118,38 +106,13 @@ TEST(Neighbours, are_told_apart_by_what_they_do_and_not_by_where_they_are) {
                                 {.piece = 0, .node = 3, .block = layers},
                                 {.piece = 1, .node = 0, .block = layers}};
   for (std::uint32_t i = 2; i < 5; ++i) runs.push_back({.piece = i, .block = BlockId(i)});
-  const std::vector<Neighbours> found = FindNeighbours(pieces, results, cluster).in(runs, false);
+  const std::vector<Neighbours> found = FindNeighbours(pieces, results, cluster).in(runs);
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].pair, found[1].pair);
   EXPECT_NE(found[0].pair, found[2].pair);
   EXPECT_EQ(found[0].computing.size(), 2U);
   EXPECT_EQ(found[0].pair.computing.size(), 1U);
   EXPECT_EQ(found[2].pair.computing.size(), 2U);  // that of the slow node differs
-}
-
-// A send of 100 us beside a sum of 2000 us, from 10 us before it to so long after it: quarters of
-// the send tell where it lies, 10 us are none. Eight ways are told apart, the ninth is anywhere, as
-// all are at first that do not begin together.
-TEST(Neighbours, are_told_apart_by_how_they_lie_in_a_few_ways) {
-  const Cluster cluster = with_a_straggler();
-  std::vector<Piece> pieces = {send(8, 16), send(16, 24)};
-  pieces[1].part.ops[OpId(0)].stream = 2;
-  const std::vector<RunResult> results = {computing_on(0, 100), computing_on(0, 2000)};
-  FindNeighbours find(pieces, results, cluster);
-  const auto apart = [&](std::int64_t us, bool as_they_lie) {
-    const std::vector<PieceRun> runs = {
-        {.piece = 0, .block = BlockId(0), .start = SimTime{} + microseconds(500 + us)},
-        {.piece = 1, .block = BlockId(1), .start = SimTime{} + microseconds(500)}};
-    return find.in(runs, as_they_lie).front().pair.apart;
-  };
-  EXPECT_EQ(apart(-10, false), Duration{});
-  EXPECT_EQ(apart(60, false), std::nullopt);
-  EXPECT_EQ(apart(-10, true), Duration{});
-  EXPECT_EQ(apart(-30, true), microseconds(-25));
-  EXPECT_EQ(apart(60, true), microseconds(50));
-  for (int i = 2; i < 8; ++i) EXPECT_EQ(apart(100 * i, true), microseconds(100 * i));
-  EXPECT_EQ(apart(900, true), std::nullopt);
-  EXPECT_EQ(apart(700, true), microseconds(700));
 }
 
 // A sum and a send that end on one GPU at the same time: the sum, which is longer, is the transfer
@@ -160,10 +123,10 @@ TEST(Neighbours, are_transfers_on_streams_of_their_own) {
   const std::vector<RunResult> results = {computing_on(0, 100), computing_on(0, 200)};
   const std::vector<PieceRun> runs = {{.piece = 0, .block = BlockId(0)},
                                       {.piece = 1, .block = BlockId(1)}};
-  EXPECT_TRUE(FindNeighbours(pieces, results, cluster).in(runs, false).empty());
+  EXPECT_TRUE(FindNeighbours(pieces, results, cluster).in(runs).empty());
   pieces[1].part.ops[OpId(0)].stream = 2;
   FindNeighbours find(pieces, results, cluster);
-  const std::vector<Neighbours> found = find.in(runs, false);
+  const std::vector<Neighbours> found = find.in(runs);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].transfer, 1U);
   // 1.5 times as long while both are there: the send for all of its time, the sum while it is.
@@ -217,11 +180,12 @@ OneByOne one_by_one(const Scenario& scenario, const Cluster& cluster, const Fold
   }
   const Folded timed = timetable.timed();
   std::set<PairBeside> pairs;
-  FindNeighbours find(timed.pieces, results, cluster);
-  for (const Neighbours& one : find.in(timed.runs, false)) pairs.insert(one.pair);
+  for (const Neighbours& one : FindNeighbours(timed.pieces, results, cluster).in(timed.runs)) {
+    pairs.insert(one.pair);
+  }
   for (const PairBeside& pair : pairs) {
     const PairGraph both(pair, timed.pieces, results, cluster, PairGraph::Of::both);
-    all.pairs.push_back(lowered(both.graph(), both.exits(), both.releases()));
+    all.pairs.push_back(lowered(both.graph(), both.exits(), {}));
   }
   return all;
 }
@@ -241,9 +205,26 @@ TEST(PairsBeside, tell_what_they_have_done) {
   EXPECT_EQ(told[alone.told].wgs, alone.pairs.front().items.size());
 }
 
+// Sums of gradients that outlast the layers beside them, which come again in the pair.
+Scenario sums_of_gradients() {
+  return scenario_of(R"(
+name: two copies
+cluster: {base: clusters/nodes_16x_8x_h100, nodes: 2, gpus_per_node: 2}
+workload:
+  base: models/llama3_8b
+  phase: training
+  model: {layers: 4, vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8, inner: 8192}
+  sequence_length: 512
+  microbatch: 1
+  sequences: 2
+  parallel: {tensor: 2, data: 2}
+modes: [bulk]
+)");
+}
+
 // A pair of pieces that keep to run.max_events may take more.
 TEST(PairsBeside, may_take_the_events_of_all_their_pieces) {
-  Scenario scenario = pipeline();
+  Scenario scenario = sums_of_gradients();
   const Cluster cluster = build_cluster(scenario.cluster);
   const ModelGraph graph = build_model(scenario);
   const ModelRun run(scenario, cluster, graph);
