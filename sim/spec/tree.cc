@@ -275,8 +275,7 @@ std::optional<Node> parse_tree(const SourceText& source, Diagnostics& problems) 
   } catch (const YAML::Exception& problem) {
     rejected = syntax_error(source, problem);
   }
-  // What comes after it has not been looked at.
-  if (rejected.at.line > 0) rejected.message += "; the rest of the file is read when this is mended";
+  if (rejected.at.line > 0) rejected.message += "; nothing after this was read";
   problems.add({.at = rejected.at, .path = "", .message = rejected.message, .source_line = ""});
   return std::nullopt;
 }

@@ -28,21 +28,21 @@ struct Layout {
   std::int64_t data = 1;
 };
 
-// Layers of a pipeline's first and last stage; -1: as the others.
+// Layers of a pipeline's first and last part; -1: as the others.
 struct EndLayers {
   std::int64_t first = -1;
   std::int64_t last = -1;
 };
 
-using LayersOfStages = std::vector<std::int64_t>;  // layers of each stage
+using LayersOfParts = std::vector<std::int64_t>;
 
-// Of those that have the embedding and the head besides, where stages between have one more each
+// Of those that have the embedding and the head besides, where parts between have one more each
 // than on average; nothing where there are too few.
-std::optional<EndLayers> fewer_at_the_ends(std::int64_t layers, std::int64_t stages) {
-  if (stages == 1) return std::nullopt;
-  const std::int64_t left = layers - (stages - 2) * (layers / stages + 1);
-  const std::int64_t last = stages == 2 ? left / 2 - 1 : left / 2;
-  if (last < 1 || 2 * last * stages < layers) return std::nullopt;
+std::optional<EndLayers> fewer_at_the_ends(std::int64_t layers, std::int64_t parts) {
+  if (parts == 1) return std::nullopt;
+  const std::int64_t left = layers - (parts - 2) * (layers / parts + 1);
+  const std::int64_t last = parts == 2 ? left / 2 - 1 : left / 2;
+  if (last < 1 || 2 * last * parts < layers) return std::nullopt;
   return EndLayers{.first = left - last, .last = last};
 }
 
@@ -53,7 +53,7 @@ class Layouts {
       : file_(file), options_(options), start_(start) {
     const ParallelSpec& parallel = start.workload.transformer.parallel;
     const bool fixed = schedule == ScheduleIs::fixed;
-    splits_ = !fixed || parallel.virtual_stages == 1;
+    if (fixed) parts_of_stage_ = parallel.virtual_stages;
     // A schedule that is asked for is that of a pipeline; the default suits one stage, too.
     if (fixed && parallel.schedule != ParallelSpec{}.schedule) least_stages_ = 2;
   }
@@ -64,8 +64,8 @@ class Layouts {
       for (const std::int64_t context : contexts()) {
         if (gpus % (tensor * context) != 0) continue;
         const std::int64_t left = gpus / (tensor * context);
-        for (std::int64_t pipeline = least_stages_; pipeline <= std::min(left, layers());
-             ++pipeline) {
+        const std::int64_t most = std::min(left, layers() / parts_of_stage_);
+        for (std::int64_t pipeline = least_stages_; pipeline <= most; ++pipeline) {
           if (left % pipeline != 0) continue;
           add_splits({.tensor = tensor,
                       .context = context,
@@ -100,30 +100,33 @@ class Layouts {
 
   void add_splits(const Layout& layout) {
     add(layout, "~", "~", "~");
-    if (layout.pipeline == 1 || !splits_) return;
-    std::set<LayersOfStages> known{counts_of(layout, EndLayers{})};
-    if (const auto ends = fewer_at_the_ends(layers(), layout.pipeline)) {
+    if (layout.pipeline == 1) return;
+    std::set<LayersOfParts> known{counts_of(layout, EndLayers{})};
+    if (const auto ends = fewer_at_the_ends(layers(), parts_in(layout))) {
       if (known.insert(counts_of(layout, *ends)).second) {
         add(layout, std::to_string(ends->first), std::to_string(ends->last), "~");
       }
     }
-    const std::optional<LayersOfStages> split = split_by_times(layout);
+    const std::optional<LayersOfParts> split = split_by_times(layout);
     if (split && known.insert(*split).second) {
       add(layout, "~", "~", fmt::format("[{}]", fmt::join(*split, ", ")));
     }
   }
 
-  // With one part a stage.
-  [[nodiscard]] LayersOfStages counts_of(const Layout& layout, const EndLayers& ends) const {
+  [[nodiscard]] std::int64_t parts_in(const Layout& layout) const {
+    return layout.pipeline * parts_of_stage_;
+  }
+
+  [[nodiscard]] LayersOfParts counts_of(const Layout& layout, const EndLayers& ends) const {
     TransformerSpec made = spec();
     made.parallel.pipeline = static_cast<int>(layout.pipeline);
-    made.parallel.virtual_stages = 1;
+    made.parallel.virtual_stages = parts_of_stage_;
     made.parallel.first_layers = static_cast<int>(ends.first);
     made.parallel.last_layers = static_cast<int>(ends.last);
     made.parallel.layers_of_parts.clear();
-    LayersOfStages counts;
-    counts.reserve(static_cast<std::size_t>(layout.pipeline));
-    for (int part = 0; part < made.parallel.pipeline; ++part) {
+    LayersOfParts counts;
+    counts.reserve(static_cast<std::size_t>(parts_in(layout)));
+    for (int part = 0; part < parts_in(layout); ++part) {
       counts.push_back(layers_of_part(made, part).count);
     }
     return counts;
@@ -150,20 +153,20 @@ class Layouts {
   }
 
   // Nothing: it cannot be known.
-  [[nodiscard]] std::optional<LayersOfStages> split_by_times(const Layout& layout) const {
+  [[nodiscard]] std::optional<LayersOfParts> split_by_times(const Layout& layout) const {
     if (layers() > kMostSplit) return std::nullopt;
     const std::optional<Scenario> even = even_in(layout);
     if (!even) return std::nullopt;
     const ParallelSpec& parallel = even->workload.transformer.parallel;
     const Chain chain = chain_of(build_model(*even), even->cluster.gpu,
                                  static_cast<std::uint32_t>(gpus_of_stage(parallel)));
-    return split_evenly(chain, parallel.pipeline);
+    return split_evenly(chain, parallel.pipeline * parts_of_stage_);
   }
 
   const std::filesystem::path& file_;
   const LoadOptions& options_;
   const Scenario& start_;
-  bool splits_ = true;
+  int parts_of_stage_ = 1;
   std::int64_t least_stages_ = 1;
   std::vector<std::vector<std::string>> values_;
 };

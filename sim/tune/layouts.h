@@ -25,7 +25,8 @@ enum class ScheduleIs : std::uint8_t { fixed, varied };
 // Values of all of them, as YAML. Tensor parallelism is within a node; what shares a sequence keeps
 // 2,048 tokens of it or more on each GPU, or is as the scenario has it. Of each pipeline the layers
 // evenly, fewer at both ends, and as split_evenly() has them by the times of chain_of(), where
-// these differ; only evenly where the schedule is fixed and has several parts on a stage.
+// these differ: layers of stages, or of all parts where the schedule is fixed and has several on a
+// stage. One stage only where no other schedule than the default is fixed.
 // `options`: with which the scenario `start` was loaded from the file.
 std::vector<std::vector<std::string>> layouts_of(const std::filesystem::path& file,
                                                  const LoadOptions& options, const Scenario& start,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a point costs from Python beside its simulation: milliseconds of CPU of weft.run in a loop
 and of a point of weft.sweep, all-reduces of about 1 KiB on eight H100. `in modes` is the simulation
-(engine.wall_s of the summaries). The median of RUNS (a shared machine's CPU seconds differ). After
+(engine.wall_s of the summaries). The least of RUNS: a shared machine adds to each. After
 cmake --build of a build with -DWEFT_PYTHON=ON:
 
     PYTHONPATH=build/release/python tests/bench/python.py [RUNS [POINTS]]     # 5, 200
@@ -9,7 +9,6 @@ cmake --build of a build with -DWEFT_PYTHON=ON:
 
 import json
 import pathlib
-import statistics
 import sys
 import tempfile
 import time
@@ -54,7 +53,7 @@ def main():
             times.setdefault("weft.sweep", []).append((sweep_ms(sizes, str(scenario)), modes))
     print("| a point of | ms of CPU | in modes | beside |\n|---|---|---|---|")
     for name, of_runs in times.items():
-        total, modes = (statistics.median(values) / points for values in zip(*of_runs))
+        total, modes = (min(values) / points for values in zip(*of_runs))
         print(f"| `{name}` | {total:.2f} | {modes:.2f} | {total - modes:.2f} |")
 
 
