@@ -30,18 +30,17 @@ FieldValue speedup_over(const ModeView& mode, Mode baseline) {
 }
 
 FieldValue over_unfused(const ModeView& mode) {
-  const RunResult& result = mode.run.result;
+  const Duration time = mode.run.result.time;
   const ModeRun* best = best_unfused(mode.report);
-  if (best == nullptr || !is_fused(result.mode) || result.time.count() == 0) return {};
-  return in_us(best->result.time) / in_us(result.time);
+  if (best == nullptr || !is_fused(mode.run.result.mode) || time.count() == 0) return {};
+  return in_us(best->result.time) / in_us(time);
 }
 
-// And which one that is.
 std::string over_unfused_text(const ModeView& mode) {
   const FieldValue value = over_unfused(mode);
-  std::string text = table_text(value, Unit::ratio);
-  if (!is_there(value)) return text;
-  return fmt::format("{} {}", text, name_of(best_unfused(mode.report)->result.mode));
+  if (!is_there(value)) return table_text(value, Unit::ratio);
+  const char* best = name_of(best_unfused(mode.report)->result.mode);
+  return fmt::format("{} {}", table_text(value, Unit::ratio), best);
 }
 
 std::string over_baseline_text(const ModeView& mode) {
@@ -151,14 +150,13 @@ constexpr auto kFields =
             {"modes.<mode>.times_as_fast_as_unfused_low",
              Unit::ratio,
              "times as fast as the best without fusing, low",
-             "a tenth of measured speed-ups over the mode that is predicted to be the best without "
-             "fusing would be below this (run.range)",
+             "times_as_fast_low, over the mode predicted to be the best without fusing (run.range)",
              [](const ModeView& mode) { return value_of(unfused_end(mode, &SpeedupRange::low)); },
              {.heading = "80 % of that within", .cell = unfused_range_text, .if_any = true}},
             {"modes.<mode>.times_as_fast_as_unfused_high", Unit::ratio,
              "times as fast as the best without fusing, high",
-             "nine of ten measured speed-ups over the mode that is predicted to be the best without "
-             "fusing would be below this (run.range)",
+             "times_as_fast_high, over the mode predicted to be the best without fusing "
+             "(run.range)",
              [](const ModeView& mode) { return value_of(unfused_end(mode, &SpeedupRange::high)); }},
             {"speedup.<mode>_vs_serial",
              Unit::ratio,

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstddef>
+#include <utility>
 
 #include "sim/report/numbers.h"
 #include "sim/report/why.h"
@@ -11,8 +13,9 @@
 namespace weft {
 namespace {
 
-constexpr double kLongWait = 0.2;  // of the time of those who wait
-constexpr double kIdleCus = 0.05;  // of a GPU's, that may compute instead
+constexpr double kLongWait = 0.2;       // of the time of those who wait
+constexpr double kNotableWait = 0.005;  // of the WGs' time
+constexpr double kIdleCus = 0.05;       // of a GPU's, that may compute instead
 
 // The kernel of the CUs that only send.
 const OperatorUse* sending_kernel(const RunReport& report, const RunResult& result) {
@@ -60,6 +63,12 @@ Waited where_input_travels(const OperatorUse& sending, const OperatorUse& comput
           fmt::format("those that send do nothing for {} of the time", percent_text(after))};
 }
 
+// WGs that hand their results to a wave of the CU's own go on while it waits: no share of their
+// time.
+bool waves_send(const RunReport& report, Mode mode) {
+  return mode == Mode::fused && report.scenario.fused.sent_by == SentBy::wave;
+}
+
 }  // namespace
 
 int sending_cus(const RunReport& report, const RunResult& result) {
@@ -87,6 +96,21 @@ std::string senders_text(const RunReport& report, const RunResult& result,
                        waited.results_text, sending->cus);
   }
   return "";
+}
+
+std::string waits_text(const RunReport& report, Mode mode, const Measures& m) {
+  constexpr std::array kSaid = {std::pair{Wait::post, "posting"},
+                                std::pair{Wait::nic_queue, "waiting at a full NIC queue"},
+                                std::pair{Wait::store, "waiting for stores into peers"}};
+  std::string text;
+  for (const auto& [wait, words] : kSaid) {
+    if (wait_share(m, wait) < kNotableWait) continue;
+    if (waves_send(report, mode)) return "waves that only send wait for links beside the WGs";
+    text +=
+        fmt::format("{}{}{} {}", text.empty() ? "WGs spend " : ", ",
+                    percent_text(wait_share(m, wait)), text.empty() ? " of their time" : "", words);
+  }
+  return text;
 }
 
 }  // namespace weft

@@ -1,4 +1,5 @@
-// CUs of which all WGs only send (mode role_split): how many, and whether that suits the run.
+// CUs of which all WGs only send (mode role_split): how many, and whether that suits the run. And
+// who waits while something is sent.
 #pragma once
 
 #include <string>
@@ -16,5 +17,9 @@ int sending_cus(const RunReport& report, const RunResult& result);
 // limit, and where sending_cus() is 0.
 std::string senders_text(const RunReport& report, const RunResult& result,
                          const Measures& measured);
+
+// "WGs spend 5 % of their time posting, 3 % waiting for stores into peers", or that waves wait
+// which only send; empty: hardly any.
+std::string waits_text(const RunReport& report, Mode mode, const Measures& measured);
 
 }  // namespace weft

@@ -27,9 +27,8 @@ namespace {
 // From here on a resource is called the bound: were all else free, the run would be at most 1.25
 // times as fast.
 constexpr double kBound = 0.8;
-constexpr double kPhase = 0.1;          // a part of the time worth a clause of its own
-constexpr double kSame = 0.005;         // times this near are equal
-constexpr double kNotableWait = 0.005;  // of the WGs' time
+constexpr double kPhase = 0.1;   // a part of the time worth a clause of its own
+constexpr double kSame = 0.005;  // times this near are equal
 constexpr double kNotablyLonger = 1.25;
 
 double part(Duration duration, Duration whole) {
@@ -155,28 +154,6 @@ std::string bound_text(const Measures& m) {
       return fmt::format("{} ({})", rest_text(m), busy_text(m));
   }
   SIM_ASSERT(false);
-}
-
-// WGs that only hand their results to a wave of the CU's own do not wait with it.
-bool waves_send(const RunReport& report, Mode mode) {
-  return mode == Mode::fused && report.scenario.fused.sent_by == SentBy::wave;
-}
-
-// Who spends how much of their time so. The time of waves that only send is in no sum of the WGs'
-// time, so no share is said of it.
-std::string waits_text(const RunReport& report, Mode mode, const Measures& m) {
-  constexpr std::array kSaid = {std::pair{Wait::post, "posting"},
-                                std::pair{Wait::nic_queue, "waiting at a full NIC queue"},
-                                std::pair{Wait::store, "waiting for stores into peers"}};
-  std::string text;
-  for (const auto& [wait, words] : kSaid) {
-    if (wait_share(m, wait) < kNotableWait) continue;
-    if (waves_send(report, mode)) return "waves that only send wait for links beside the WGs";
-    text += fmt::format("{}{}{} {}", text.empty() ? "WGs spend " : ", ",
-                        percent_text(wait_share(m, wait)), text.empty() ? " of their time" : "",
-                        words);
-  }
-  return text;
 }
 
 std::string hidden_text(const Measures& bulk, const Measures& other) {

@@ -1,8 +1,8 @@
 // Trees of texts that were parsed before in this process: a GPU's file is most of what loading a
 // small scenario takes, and every point of a loop in Python loads it again.
 //
-// A memory of a pure function: a tree is that of its text, whatever has become of the file. Bounded;
-// safe from any thread.
+// A memory of a pure function: a tree is that of its text, whatever has become of the file.
+// Bounded; safe from any thread.
 #pragma once
 
 #include <optional>

@@ -5,7 +5,7 @@ namespace weft {
 
 // From here on the first of these signals only makes these true; the second one kills.
 void catch_interrupts();
-bool interrupted();            // also by a limit of time: nothing new begins
+bool interrupted();  // also by a limit of time: nothing new begins
 bool interrupted_by_signal();
 
 // Then what is under way stops, too: by a signal, or by a limit of time in which something has

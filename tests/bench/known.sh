@@ -28,6 +28,13 @@ rules() { # PAIR MODE KEY VALUES...
 }
 sweep head_chunks '[mixed]' "$(rules 'head_gather + head' kernel chunks $(seq 2 33))"
 sweep mlp_slices '[mixed]' "$(rules 'mlp_down + mlp_down_reduce' fused slice_wgs 1 2 4 8 16 32 64 128)"
+ways= # of the same pair: slices and orders
+for order in remote_first staggered in_turn rotating; do
+  for slice in 1 2 4 8 16 32 64 128; do
+    ways="$ways${ways:+, }[{pair: mlp_down + mlp_down_reduce, mode: fused, slice_wgs: $slice, order: $order}]"
+  done
+done
+sweep mlp_ways '[mixed]' "{key: workload.pairs, values: [$ways], labels: [$(seq -s ', ' 32)]}"
 sweep optimizer '[bulk, fused]' '{key: workload.optimizer_dtype, values: [fp32, bf16, fp16]}'
 sweep vocabulary '[bulk, fused]' '{key: workload.model.vocabulary, from: 102400, to: 139264, step: 4096}'
 
@@ -49,7 +56,7 @@ median() { sort -n "$1" | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
 
 echo '| sweep | points | each alone | in memory | folder, empty | folder, full | times as fast: memory, empty, full | after the first: memory, empty |'
 echo '|---|---|---|---|---|---|---|---|'
-for name in ${SWEEPS:-head_chunks mlp_slices optimizer vocabulary}; do
+for name in ${SWEEPS:-head_chunks mlp_slices mlp_ways optimizer vocabulary}; do
   points=$("$weft" sweep "$name.yaml" --dry-run 2>/dev/null | grep -c ' [0-9a-f]\{16\}$')
   rm -f t_*
   for ((i = 0; i < runs; i++)); do

@@ -198,6 +198,12 @@ TEST_F(RunCommand, range_says_how_sure_times_are) {
   EXPECT_NE(table.out.find("80 % of that within"), std::string::npos) << table.out;
 }
 
+TEST_F(RunCommand, says_where_the_path_of_a_trace_stands_that_is_not_there) {
+  std::ofstream(folder_ / "trace.yaml") << "name: a\ncluster: {base: clusters/node_8x_h100}\n"
+                                           "workload:\n  kind: pytorch\n  path: missing\n";
+  expect_refused("trace.yaml", "trace.yaml:5:3: error: workload.path: missing: no such folder");
+}
+
 TEST_F(RunCommand, mode_replaces_the_modes_of_the_scenario) {
   const Json fused = Json::parse(weft("run --mode fused " + kSmall + " --json").out);
   EXPECT_EQ(fused["modes"].size(), 1U);

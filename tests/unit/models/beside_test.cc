@@ -205,26 +205,26 @@ TEST(PairsBeside, tell_what_they_have_done) {
   EXPECT_EQ(told[alone.told].wgs, alone.pairs.front().items.size());
 }
 
-// Sums of gradients that outlast the layers beside them, which come again in the pair.
-Scenario sums_of_gradients() {
+// Sends that outlast the layers beside them, which come again in the pair.
+Scenario slow_sends() {
   return scenario_of(R"(
-name: two copies
-cluster: {base: clusters/nodes_16x_8x_h100, nodes: 2, gpus_per_node: 2}
+name: two stages with a slow link
+cluster: {base: clusters/node_8x_h100, gpus_per_node: 2, scale_up: {link: {bandwidth: 40 Gb/s}}}
 workload:
   base: models/llama3_8b
   phase: training
   model: {layers: 4, vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8, inner: 8192}
-  sequence_length: 512
+  sequence_length: 2048
   microbatch: 1
-  sequences: 2
-  parallel: {tensor: 2, data: 2}
+  sequences: 4
+  parallel: {pipeline: 2}
 modes: [bulk]
 )");
 }
 
 // A pair of pieces that keep to run.max_events may take more.
 TEST(PairsBeside, may_take_the_events_of_all_their_pieces) {
-  Scenario scenario = sums_of_gradients();
+  Scenario scenario = slow_sends();
   const Cluster cluster = build_cluster(scenario.cluster);
   const ModelGraph graph = build_model(scenario);
   const ModelRun run(scenario, cluster, graph);

@@ -72,7 +72,7 @@ TEST(SweepColumns, hold_every_field_of_a_mode) {
     if (!std::string(field.path).starts_with("modes.") || is_of_part(field)) continue;
     for (const char* mode : {"bulk", "fused"}) {
       const std::string column = sweep_column(mode, name_of(field));
-      if (column.starts_with("bulk_times_as_fast")) continue;  // as itself
+      if (column.starts_with("bulk_times_as_fast")) continue;        // as itself
       if (column.find("as_unfused") != std::string::npos) continue;  // beside bulk alone
       EXPECT_EQ(std::count(columns.begin(), columns.end(), column), 1) << column;
       ++found;
