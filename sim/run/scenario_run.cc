@@ -161,7 +161,9 @@ ModeRun ScenarioRun::run_mode(Mode mode, const OnProgress& on_progress) {
   run.result = model_run().run(mode, on_progress);
   run.partition = run_->partition();
   run.recording = run_->take_recording();
-  if (alike_) run.result = of_all_copies(std::move(run.result), alike_->cluster);
+  // What was refused before it began has no GPUs to multiply.
+  const bool ran = !run.result.gpus.empty();
+  if (alike_ && ran) run.result = of_all_copies(std::move(run.result), alike_->cluster);
   run.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
   run.result.mode = mode;
   return run;

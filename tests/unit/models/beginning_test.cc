@@ -38,7 +38,9 @@ ModelGraph layer(std::vector<OpId> sum_after) {
 RunResult begun_at(const std::map<std::string, std::int64_t>& us) {
   RunResult result;
   for (const auto& [name, start] : us) {
-    result.operators.push_back({.name = name, .first_start = SimTime{} + microseconds(start)});
+    OperatorUse& use = result.operators.emplace_back();
+    use.name = name;
+    use.first_start = SimTime{} + microseconds(start);
   }
   return result;
 }
