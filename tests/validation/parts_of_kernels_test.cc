@@ -1,6 +1,6 @@
 // GEMMs whose results stay on their GPU, with nothing sent, waited for or added up: a tile takes
 // what the descriptions of the kernels say (configs/validation). Their constants are fitted to
-// these lines, within 1 % (HIP) and 2 % (Triton) of each.
+// these lines, within 2 % (HIP) and 3 % (Triton) of each.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,9 +43,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Kernel{"hip, all-to-all", "hip_gemm", "parts.gemm", "hip", "link turns", 0.02},
         Kernel{"hip, reduce-scatter", "hip_gemm", "parts.gemm_rs", "hip", "sums link turns", 0.02},
-        Kernel{"Triton, all-to-all", "triton_gemm", "parts.gemm", "triton", "link", 0.025},
+        Kernel{"Triton, all-to-all", "triton_gemm", "parts.gemm", "triton", "link", 0.03},
         Kernel{"Triton, reduce-scatter", "triton_gemm", "parts.gemm_rs", "triton",
-               "waits signals loads link", 0.025}));
+               "waits signals loads link", 0.03}));
 
 TEST_P(PartsOfKernels, tiles_take_what_their_description_says) {
   const Kernel& kernel = GetParam();
