@@ -10,6 +10,15 @@ namespace {
 
 constexpr double kShortExponent = 5;
 
+// At most the highest, of arithmetic at this share of the rate at which the clock is `lowest`.
+double clock_of(double share, double lowest, double exponent) {
+  return std::min(1.0, lowest * std::pow(share, -1 / exponent));
+}
+
+double efficiency_of_library(const GpuSpec& gpu) {
+  return gpu.library_gemm ? gpu.library_gemm->efficiency : 1;
+}
+
 // The same work at another clock.
 StepLoad moved_to(StepLoad load, double from, double to) {
   load.time += load.matrix * (1 / to - 1 / from);
@@ -58,17 +67,15 @@ double clock_after_pause(const PowerSpec& power, const StepLoad& load, double cl
 
 double gain_of_few_cus(const GpuSpec& gpu, double efficiency, double part) {
   if (!gpu.power || gpu.power->short_clock >= 1) return 1;
-  const double of_library = gpu.library_gemm ? gpu.library_gemm->efficiency : 1;
   const auto clock = [&](double share) {
-    return std::min(1.0, gpu.power->short_clock * std::pow(share, -1 / kShortExponent));
+    return clock_of(share, gpu.power->short_clock, kShortExponent);
   };
-  const double share = std::min(1.0, efficiency / of_library);
+  const double share = std::min(1.0, efficiency / efficiency_of_library(gpu));
   return clock(share * part) / clock(share);
 }
 
 double matrix_seconds(const GpuSpec& gpu, double operations) {
-  const double efficiency = gpu.library_gemm ? gpu.library_gemm->efficiency : 1;
-  return large_gemm_seconds(gpu, operations, efficiency);
+  return large_gemm_seconds(gpu, operations, efficiency_of_library(gpu));
 }
 
 ClockBeside::ClockBeside(const std::optional<PowerSpec>& power) {
@@ -77,9 +84,9 @@ ClockBeside::ClockBeside(const std::optional<PowerSpec>& power) {
   stretch.push_back(1U << kUnitBits);
   for (unsigned i = 1; i <= kSteps; ++i) {
     const double clock =
-        power->gemm_clock * std::pow(static_cast<double>(i) / kSteps, -1 / power->exponent);
-    stretch.push_back(static_cast<std::uint32_t>(
-        std::llround(static_cast<double>(1U << kUnitBits) / std::min(1.0, clock))));
+        clock_of(static_cast<double>(i) / kSteps, power->gemm_clock, power->exponent);
+    stretch.push_back(
+        static_cast<std::uint32_t>(std::llround(static_cast<double>(1U << kUnitBits) / clock)));
   }
 }
 

@@ -59,7 +59,7 @@ void FusedProducer::add_kernels_by_role(std::uint32_t g) {
              work_of(leaves_from_its_cu(g, slices[s]) || is_kept(g, slices[s]),
                      number < round ? 0 : sent[number - round]),
              waits ? left[(number + 1 - ahead) / slice_wgs_ - 1] : LatchId::none());
-    if (wgs_add_ && slices[s].peer == g && (number + 1) % slice_wgs_ == 0) {
+    if (is_kept(g, slices[s]) && (number + 1) % slice_wgs_ == 0) {
       add_round_of_sums(g, sums, slices[s].index, computing.max_grid);
     }
   }

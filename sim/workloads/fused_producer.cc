@@ -87,7 +87,7 @@ void FusedProducer::add_kernel(std::uint32_t g) {
     } else {
       add_sent_slice(g, slice);
     }
-    if (slice.peer == g) add_round_of_sums(g, sums, slice.index, kernel.max_grid);
+    if (is_kept(g, slice)) add_round_of_sums(g, sums, slice.index, kernel.max_grid);
   }
   add_last_sums(g, sums);
   end(g, kernel);

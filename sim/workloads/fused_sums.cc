@@ -58,7 +58,6 @@ void FusedProducer::hand_over(std::uint32_t g, Sums& sums, std::uint32_t nothing
 // WG i of a round has made the i-th of these own parts, and adds to it next.
 void FusedProducer::add_round_of_sums(std::uint32_t g, Sums& sums, std::uint32_t slice,
                                       std::uint32_t round) {
-  if (!with_own_) return;
   sums.waiting.push_back(slice);
   if (sums.waiting.size() * slice_wgs_ >= round) add_waiting_sums(g, sums);
 }

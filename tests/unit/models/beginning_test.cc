@@ -5,15 +5,12 @@
 
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "sim/engine/simulate.h"
 #include "sim/models/beside.h"
 #include "sim/models/build_model.h"
-#include "sim/models/run_model.h"
-#include "sim/models/schedule.h"
-#include "tests/unit/engine/simulated.h"
 #include "tests/unit/models/hand_made.h"
+#include "tests/unit/models/one_by_one.h"
 
 namespace weft::beginning_test {
 namespace {
@@ -76,59 +73,30 @@ TEST(Beginning, does_not_end_before_an_operator_that_has_no_start) {
 // slowdowns follow as from all of it, within 1 % of what it loses and 0.1 % of its time, and it
 // takes fewer events.
 TEST(Beginning, tells_what_all_of_a_layer_does_beside_a_send) {
-  const Scenario scenario = scenario_of(R"(
-name: two stages
-cluster: {base: clusters/node_8x_h100, gpus_per_node: 4}
-workload:
-  base: models/llama3_8b
-  phase: training
-  model: {layers: 4, vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8, inner: 8192}
-  sequence_length: 2048
-  microbatch: 1
-  sequences: 4
-  parallel: {tensor: 2, pipeline: 2}
-modes: [bulk]
-)");
+  const Scenario scenario = two_stages("gpus_per_node: 4", "tensor: 2, pipeline: 2");
   const Cluster cluster = build_cluster(scenario.cluster);
   const ModelGraph graph = build_model(scenario);
   const Folded folded = fold(graph, cluster);
-  const auto run = [&](const ModelGraph& piece, std::vector<OpId> exits,
-                       std::vector<Release> releases) {
-    return simulate(cluster,
-                    lower_model(piece, {.options = overlap_options(scenario),
-                                        .cluster = cluster,
-                                        .exits = std::move(exits),
-                                        .releases = std::move(releases)}),
-                    scenario.run);
+  const OneByOne alone(scenario, cluster, folded);
+  const auto run = [&](const PairGraph& pair) {
+    return simulate(cluster, alone.lowered(pair), scenario.run);
   };
-  Timetable timetable(folded);
-  std::vector<RunResult> alone;
-  for (auto next = timetable.next(alone); !next.empty(); next = timetable.next(alone)) {
-    for (const TimedPiece& one : next) {
-      const Piece& piece = folded.pieces[one.piece];
-      alone.push_back(run(piece.graph(), piece.exits, one.releases));
-    }
-  }
-  const Folded timed = timetable.timed();
-  std::set<PairBeside> pairs;
-  for (const Neighbours& one : FindNeighbours(timed.pieces, alone, cluster).in(timed.runs)) {
-    pairs.insert(one.pair);
-  }
   int cut = 0;
-  for (const PairBeside& pair : pairs) {
+  for (const PairBeside& pair : alone.pairs) {
     std::uint64_t events = 0;
     bool is_enough = true;
     const auto slowdown = [&](PairGraph::Computing computing) {
       std::vector<PairGraph::Ends> ends;
       for (const auto of : {PairGraph::Of::both, PairGraph::Of::computing}) {
-        const PairGraph one(pair, timed.pieces, alone, cluster, of, computing);
-        const RunResult result = run(one.graph(), one.exits(), {});
+        const PairGraph one(pair, alone.timed.pieces, alone.results, cluster, of, computing);
+        const RunResult result = run(one);
         ends.push_back(one.ends(result));
         events += result.events;
         if (of == PairGraph::Of::both) is_enough = one.is_enough(ends.back());
       }
-      const PairGraph sent(pair, timed.pieces, alone, cluster, PairGraph::Of::transfer, computing);
-      ends[1].transfer = sent.ends(run(sent.graph(), sent.exits(), {})).transfer;
+      const PairGraph sent(pair, alone.timed.pieces, alone.results, cluster,
+                           PairGraph::Of::transfer, computing);
+      ends[1].transfer = sent.ends(run(sent)).transfer;
       return slowdown_from(ends[0], ends[1]);
     };
     const MutualSlowdown some = slowdown(PairGraph::Computing::beginning);

@@ -5,15 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 
 #include "sim/engine/simulate.h"
 #include "sim/models/build_model.h"
 #include "sim/models/needs.h"
 #include "sim/models/run_model.h"
-#include "sim/models/schedule.h"
-#include "tests/unit/engine/simulated.h"
 #include "tests/unit/models/hand_made.h"
+#include "tests/unit/models/one_by_one.h"
 
 namespace weft::beside_test {
 namespace {
@@ -136,58 +134,10 @@ TEST(Neighbours, are_transfers_on_streams_of_their_own) {
   EXPECT_EQ(beside[1], (std::vector<Beside>{{Duration{}, microseconds(100), half}}));
 }
 
-Scenario pipeline() {
-  return scenario_of(R"(
-name: two stages
-cluster: {base: clusters/node_8x_h100, gpus_per_node: 4}
-workload:
-  base: models/llama3_8b
-  phase: training
-  model: {layers: 4, vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8, inner: 8192}
-  sequence_length: 2048
-  microbatch: 1
-  sequences: 4
-  parallel: {tensor: 2, pipeline: 2}
-modes: [bulk]
-)");
-}
+Scenario pipeline() { return two_stages("gpus_per_node: 4", "tensor: 2, pipeline: 2"); }
 
-// What a model's pieces do one by one, and the pairs that are then simulated, in their order.
-struct OneByOne {
-  std::size_t told = 0;
-  std::uint64_t most_events = 0;
-  std::vector<TaskGraph> pairs;
-};
-
-OneByOne one_by_one(const Scenario& scenario, const Cluster& cluster, const Folded& folded) {
-  const auto lowered = [&](const ModelGraph& graph, std::vector<OpId> exits,
-                           std::vector<Release> releases) {
-    return lower_model(graph, {.options = overlap_options(scenario),
-                               .cluster = cluster,
-                               .exits = std::move(exits),
-                               .releases = std::move(releases)});
-  };
-  OneByOne all;
-  Timetable timetable(folded);
-  std::vector<RunResult> results;
-  for (auto next = timetable.next(results); !next.empty(); next = timetable.next(results)) {
-    for (const TimedPiece& timed : next) {
-      const Piece& piece = folded.pieces[timed.piece];
-      results.push_back(simulate(cluster, lowered(piece.graph(), piece.exits, timed.releases),
-                                 scenario.run, [&](const Progress&) { ++all.told; }));
-      all.most_events = std::max(all.most_events, results.back().events);
-    }
-  }
-  const Folded timed = timetable.timed();
-  std::set<PairBeside> pairs;
-  for (const Neighbours& one : FindNeighbours(timed.pieces, results, cluster).in(timed.runs)) {
-    pairs.insert(one.pair);
-  }
-  for (const PairBeside& pair : pairs) {
-    const PairGraph both(pair, timed.pieces, results, cluster, PairGraph::Of::both);
-    all.pairs.push_back(lowered(both.graph(), both.exits(), {}));
-  }
-  return all;
+PairGraph both_of(const PairBeside& pair, const OneByOne& alone, const Cluster& cluster) {
+  return {pair, alone.timed.pieces, alone.results, cluster, PairGraph::Of::both};
 }
 
 // Pieces say at least once what they do; once they are done, the first pair does.
@@ -199,27 +149,16 @@ TEST(PairsBeside, tell_what_they_have_done) {
   std::vector<Progress> told;
   const auto tell = [&told](const Progress& all) { told.push_back(all); };
   EXPECT_EQ(run.run(Mode::bulk, tell).ending, Ending::finished);
-  const OneByOne alone = one_by_one(scenario, cluster, run.folded());
+  const OneByOne alone(scenario, cluster, run.folded());
   ASSERT_FALSE(alone.pairs.empty());
   ASSERT_GE(told.size(), alone.told + alone.pairs.size());
-  EXPECT_EQ(told[alone.told].wgs, alone.pairs.front().items.size());
+  EXPECT_EQ(told[alone.told].wgs,
+            alone.lowered(both_of(*alone.pairs.begin(), alone, cluster)).items.size());
 }
 
 // Sends that outlast the layers beside them, which come again in the pair.
 Scenario slow_sends() {
-  return scenario_of(R"(
-name: two stages with a slow link
-cluster: {base: clusters/node_8x_h100, gpus_per_node: 2, scale_up: {link: {bandwidth: 40 Gb/s}}}
-workload:
-  base: models/llama3_8b
-  phase: training
-  model: {layers: 4, vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8, inner: 8192}
-  sequence_length: 2048
-  microbatch: 1
-  sequences: 4
-  parallel: {pipeline: 2}
-modes: [bulk]
-)");
+  return two_stages("gpus_per_node: 2, scale_up: {link: {bandwidth: 40 Gb/s}}", "pipeline: 2");
 }
 
 // A pair of pieces that keep to run.max_events may take more.
@@ -228,13 +167,16 @@ TEST(PairsBeside, may_take_the_events_of_all_their_pieces) {
   const Cluster cluster = build_cluster(scenario.cluster);
   const ModelGraph graph = build_model(scenario);
   const ModelRun run(scenario, cluster, graph);
-  const OneByOne alone = one_by_one(scenario, cluster, run.folded());
+  const OneByOne alone(scenario, cluster, run.folded());
+  std::uint64_t of_pieces = 0;
+  for (const RunResult& piece : alone.results) of_pieces = std::max(of_pieces, piece.events);
   std::uint64_t most = 0;
-  for (const TaskGraph& pair : alone.pairs) {
-    most = std::max(most, simulate(cluster, pair, scenario.run).events);
+  for (const PairBeside& pair : alone.pairs) {
+    const TaskGraph both = alone.lowered(both_of(pair, alone, cluster));
+    most = std::max(most, simulate(cluster, both, scenario.run).events);
   }
-  ASSERT_GT(most, alone.most_events + 2);
-  scenario.run.max_events = static_cast<std::int64_t>((alone.most_events + most) / 2);
+  ASSERT_GT(most, of_pieces + 2);
+  scenario.run.max_events = static_cast<std::int64_t>((of_pieces + most) / 2);
   const RunResult result = ModelRun(scenario, cluster, graph).run(Mode::bulk, {});
   EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
 }
