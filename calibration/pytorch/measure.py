@@ -10,7 +10,7 @@ import traceback
 
 FAMILIES = ("gemm", "attention", "flash_blocks", "low_precision", "few_rows", "embedding",
             "gathers", "interference", "fused", "gradients", "sums", "short_k", "sustained",
-            "row_copies", "casts")
+            "row_copies", "casts", "rereads")
 
 
 def main():

@@ -2,7 +2,9 @@
 // stores have arrived, so that its flag cannot overtake them.
 //
 // `independent`: each WG waits for its own stores. `one_a_cu`: a CU has one fence in progress for
-// all its WGs; those that fence meanwhile wait and share the next one (docs/model.md, "Fences").
+// all its WGs; those that fence meanwhile wait and share the next one (docs/model.md, "Fences"), to
+// which each adds peer_store.fence_more. WGs whose results stay may fence like the others
+// (Work::fenced).
 
 #include <algorithm>
 
@@ -22,7 +24,7 @@ void Simulator::awaits_arrival(std::uint32_t gpu, std::uint32_t w) {
   stores_of(gpu, w).on_the_way += 1;
 }
 
-// The WG has posted its last store, and fences all that are in flight.
+// The WG has posted its last store, or made a result that stays, and fences all that are in flight.
 bool Simulator::fence(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   Stores& stores = stores_of(gpu, w);
@@ -40,25 +42,28 @@ bool Simulator::fence(std::uint32_t gpu, std::uint32_t w) {
   stores.fences_again = idle && graph_.kernels[KernelId(worker.kernel)].waves_fence;
   stores.next_fenced = fence.waiting;
   fence.waiting = id;
-  if (idle) start_fence(cu);
+  if (idle) start_fence(cu, Waited::no);
   return false;
 }
 
-void Simulator::start_fence(std::uint32_t cu) {
+void Simulator::start_fence(std::uint32_t cu, Waited waited) {
   Fence& fence = fences_[cu];
   SIM_ASSERT(fence.under_way == kNone);
   fence.under_way = fence.waiting;
   fence.waiting = kNone;
   fence.outstanding = 0;
-  fence.least = now_;
+  Duration way;
+  std::int64_t served = 0;
   for (std::uint32_t id = fence.under_way; id != kNone;) {
     const std::uint32_t gpu = id / worker_stride_;
     const Stores& stores = stores_of(gpu, id % worker_stride_);
     if (stores.on_the_way > 0) fence.outstanding += 1;
-    const Duration least = least_fence(gpu, gpus_[gpu].workers[id % worker_stride_]);
-    fence.least = later(fence.least, now_ + least);
+    way = longer(way, way_of_fence(gpu, gpus_[gpu].workers[id % worker_stride_]));
+    served += 1;
     id = stores.next_fenced;
   }
+  const std::int64_t more = waited == Waited::yes ? served : 0;
+  fence.least = now_ + fence_time(cluster_.spec.gpu.peer_store, way, more);
   if (fence.outstanding == 0) end_fence(cu, fence.least);
 }
 
@@ -70,15 +75,19 @@ void Simulator::end_fence(std::uint32_t cu, SimTime at) {
   schedule(at, EventKind::fence, cu);
 }
 
-// As long as a store that leaves with the fence, and its confirmation.
-Duration Simulator::least_fence(std::uint32_t gpu, const Worker& worker) const {
+// The path of a store that leaves with the fence: to its peer, or to any where all get a copy or
+// the result stays.
+Duration Simulator::way_of_fence(std::uint32_t gpu, const Worker& worker) const {
   const auto per_node = static_cast<std::uint32_t>(cluster_.spec.gpus_per_node);
   const std::uint32_t from = gpu % per_node;
+  const std::uint32_t any = from == 0 ? 1 : 0;
+  if (worker.phase == Phase::made) {
+    return cluster_.spec.scale_up->link.latency * transport_.scale_up()->hops(from, any, 0);
+  }
   const Send& send = graph_.sends[worker.send];
-  const std::uint32_t peer = from == 0 ? 1 : 0;  // one stands for all that get a copy
-  const std::uint32_t to = send.in_switch == InSwitch::nothing ? send.to % per_node : peer;
+  const std::uint32_t to = send.in_switch == InSwitch::nothing ? send.to % per_node : any;
   const int hops = transport_.scale_up()->hops(from, to, worker.send);
-  return fence_time(cluster_.spec.gpu.peer_store, cluster_.spec.scale_up->link.latency * hops);
+  return cluster_.spec.scale_up->link.latency * hops;
 }
 
 void Simulator::store_arrived(std::uint32_t id) {
@@ -117,7 +126,7 @@ void Simulator::fence_event(std::uint32_t cu) {
     id = next;
   }
   fence.under_way = kNone;
-  if (fence.waiting != kNone) start_fence(cu);
+  if (fence.waiting != kNone) start_fence(cu, Waited::yes);
   for (std::uint32_t id = done; id != kNone;) {
     Stores& stores = stores_of(gpu, id % worker_stride_);
     const std::uint32_t next = stores.next_fenced;

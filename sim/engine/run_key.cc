@@ -8,9 +8,9 @@ namespace weft {
 // Digest would not find them.
 void add(Digest& digest, const Work& work) {
   const auto& [traffic, written_more, memory_alone, flops, arithmetic_alone, arithmetic_share,
-               fixed, shares] = work;
+               fixed, shares, fenced] = work;
   digest.add_all(traffic, written_more, memory_alone, flops, arithmetic_alone, arithmetic_share,
-                 fixed, shares);
+                 fixed, shares, fenced);
 }
 
 void add(Digest& digest, const Kernel& kernel) {

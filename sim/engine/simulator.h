@@ -86,6 +86,7 @@ class Simulator {
     begin,
     work,
     done,
+    made,
     send,
     share,
     store,
@@ -225,7 +226,8 @@ class Simulator {
   void slow_down(std::uint32_t gpu, const Kernel& kernel, Duration& alone,
                  std::uint32_t& demand) const;
   void part_done(std::uint32_t gpu, std::uint32_t worker);
-  void finish_item(std::uint32_t gpu, std::uint32_t worker);
+  bool finish_item(std::uint32_t gpu, std::uint32_t worker);
+  void end_item(std::uint32_t gpu, std::uint32_t worker);
   bool send_next(std::uint32_t gpu, std::uint32_t worker);
   bool store_share(std::uint32_t gpu, std::uint32_t worker);
   Stores& stores_of(std::uint32_t gpu, std::uint32_t worker);
@@ -238,12 +240,13 @@ class Simulator {
 
   // fences.cc: release fences
   bool fence(std::uint32_t gpu, std::uint32_t worker);
-  void start_fence(std::uint32_t cu);
+  enum class Waited : std::uint8_t { no, yes };  // those that it serves, for another
+  void start_fence(std::uint32_t cu, Waited waited);
   void awaits_arrival(std::uint32_t gpu, std::uint32_t worker);
   void store_arrived(std::uint32_t worker_id);
   void end_fence(std::uint32_t cu, SimTime at);
   void fence_event(std::uint32_t cu);
-  [[nodiscard]] Duration least_fence(std::uint32_t gpu, const Worker& worker) const;
+  [[nodiscard]] Duration way_of_fence(std::uint32_t gpu, const Worker& worker) const;
 
   // messages.cc: messages, flags and the proxy
   enum class Part : std::uint8_t { first, last };  // of a send; a whole send is its last part

@@ -30,7 +30,10 @@ void Simulator::run_worker(std::uint32_t gpu, std::uint32_t w) {
         goes_on = start_work(gpu, w);
         break;
       case Phase::done:
-        finish_item(gpu, w);
+        goes_on = finish_item(gpu, w);
+        break;
+      case Phase::made:
+        end_item(gpu, w);
         break;
       case Phase::send:
         goes_on = send_next(gpu, w);
@@ -185,7 +188,7 @@ void Simulator::part_done(std::uint32_t gpu, std::uint32_t w) {
   if (--worker.parts == 0) run_worker(gpu, w);
 }
 
-void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
+bool Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   const std::uint32_t kind = kind_of_work(worker);
@@ -193,10 +196,21 @@ void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   if (clock_.falls()) matrix_now_[gpu] -= matrix_share_[kind];
   if (worker.share + 1U < work.shares) {
     worker.phase = Phase::share;
-    return;
+    return true;
   }
   accounts_.item_ended(now_, kernel, worker.cu, worker.begun, work, worker.scale);
   if (recorder_) recorder_->work_stops(now_, where(gpu, w), worker.item);
+  if (work.fenced && !fences_.empty()) [[unlikely]] {
+    worker.phase = Phase::made;
+    return fence(gpu, w);
+  }
+  end_item(gpu, w);
+  return true;
+}
+
+// Its work is done, and fenced where need be: the last item of a latch sends.
+void Simulator::end_item(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
   worker.phase = Phase::take_item;
   if (worker.counts_down.is_none() || !count_down(worker.counts_down)) return;
   const TaskGraph::SendRange sends = graph_.sends_of(worker.counts_down);

@@ -152,14 +152,28 @@ std::int64_t operand_traffic(const TiledGemm& gemm, const GpuSpec& gpu, const Ge
 
 namespace {
 
+// Rows that the L2 reads for one WG of a library's kernel, in lines as full as aligned ones; or, if
+// more, those that come into its CU. A cluster's WGs lie along the shorter side of their tiles.
+double rows_for_a_wg(const TiledGemm& gemm) {
+  const LibraryKernel& library = gemm.library;
+  const double of_a = gemm.tile_m * library.a_size;
+  const double of_b = gemm.tile_n * library.b_size;
+  const Tiles tiles(gemm, 1);
+  const bool share_a = gemm.tile_m >= gemm.tile_n;
+  const auto together = static_cast<double>(
+      std::min<std::int64_t>(library.cluster, share_a ? tiles.columns : tiles.rows));
+  const double read_of_a = of_a * library.a_cost / (share_a ? together : 1);
+  const double read_of_b = of_b * library.b_cost / (share_a ? 1 : together);
+  return std::max(of_a + of_b, read_of_a + read_of_b);
+}
+
 // The time of one WG's operands between the L2 and its CU.
 Duration loading_time(const TiledGemm& gemm, const GpuSpec& gpu) {
   const std::int64_t length = length_of(gemm);
   const LibraryKernel& library = gemm.library;
   if (library.load.count() > 0) {
-    const double rows = gemm.tile_m * library.a_cost * library.a_size +
-                        gemm.tile_n * library.b_cost * library.b_size;
-    return transfer_time(bytes(std::llround(rows * static_cast<double>(length))), library.load);
+    const double read = rows_for_a_wg(gemm) * static_cast<double>(length);
+    return transfer_time(bytes(std::llround(read)), library.load);
   }
   const std::int64_t loaded = rows_of(gemm, gemm.tile_m, gemm.tile_n) * length;
   return gpu.l2.latency * waits_for(loaded, gemm.wg);
@@ -187,8 +201,9 @@ TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run
 
 Bytes tile_result(const TiledGemm& gemm) {
   const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
-  const bool adds = gemm.split_k > 1 || gemm.library.accumulates;
-  return bytes(elements * (adds ? 2 * kPartialBytes : gemm.result_bytes));
+  const bool of_library = gemm.library.load.count() > 0;
+  if (gemm.split_k > 1) return bytes(elements * kPartialBytes * (of_library ? 1 : 2));
+  return bytes(elements * (gemm.library.accumulates ? 2 * kPartialBytes : gemm.result_bytes));
 }
 
 double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batch) {

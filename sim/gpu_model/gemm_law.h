@@ -8,7 +8,8 @@
 //   arithmetic = operations / (peak / CUs x efficiency)           on a CU full of WGs
 //   loads      = the longer of the arithmetic with all residents at work and
 //                L2 latency x ceil(bytes loaded / bytes in flight)
-//   loads      = bytes loaded / load, and a fixed time per tile   in a library's kernel; if it
+//   loads      = bytes loaded / load, or those that the L2 reads for it / load if more, and a fixed
+//                time per tile                                    in a library's kernel; if it
 //                is for products of several sizes, of whole stages of 128 B of k
 //   HBM bytes  = k x size x (lines read for the first w tiles) x tiles / w
 #pragma once
@@ -77,8 +78,9 @@ struct TileWork {
 TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run);
 
 // The memory traffic of a WG that leaves its tile in its GPU's memory. If k is split, atomics add
-// each part to the tile: it is read and written, in float32 whatever the operands are. The same
-// holds for a tile that accumulates.
+// each part to the tile: it is read and written, in float32 whatever the operands are; a library's
+// kernel only writes its part, and a second one adds them up out of the L2. A tile that accumulates
+// is read and written, too.
 Bytes tile_result(const TiledGemm& gemm);
 
 // The time of `batch` such products alone on the GPU, in seconds: rounds of tiles, each as long as

@@ -153,6 +153,10 @@ static void fields(Fields& map, PeerStoreSpec& store) {
              {.help = "whether the WGs of a CU fence independently or one at a time"});
   map.add("fence_gap", store.fence_gap,
           {.help = "least time between the ends of two CUs' fences", .fallback = nanoseconds(0)});
+  map.add(
+      "fence_more", store.fence_more,
+      {.help = "fences: one_a_cu: what each WG that has waited for the CU's next fence adds to it",
+       .fallback = nanoseconds(0)});
   map.add("flag", store.flag, {.help = "from a flag's arrival to the waiter seeing it"});
   map.add(
       "swap", store.swap,
@@ -181,6 +185,11 @@ static void fields(Fields& map, LibraryGemmSpec& gemm) {
       "efficiency", gemm.efficiency,
       {.help = "fraction of the matrix peak that the loop over k reaches", .range = {{0.01, 1}}});
   map.add("load", gemm.load, {.help = "bandwidth between the L2 and one CU"});
+  map.add("cluster", gemm.cluster,
+          {.help = "WGs with a common longer side of their tiles, whose rows the L2 reads once for "
+                   "all of them (multicast)",
+           .range = {{1, 16}},
+           .fallback = 1});
   map.add("store", gemm.store, {.help = "bandwidth at which sums leave a CU in fp32"});
   map.add("start", gemm.start, {.help = "time of a tile before and after its loop over k"});
   map.add("sum", gemm.sum, {.help = "time of the second kernel that sums the parts of a split k"});
@@ -193,8 +202,6 @@ static void fields(Fields& map, LibraryGemmSpec& gemm) {
   map.add("grouped", gemm.grouped,
           {.help = "time before the first tile of a kernel of products of several sizes (experts)",
            .fallback = Duration{}});
-  map.add("grouped_tile", gemm.grouped_tile,
-          {.help = "time added to `start` for each tile of such a kernel", .fallback = Duration{}});
   map.add("operand_cost", gemm.operand_cost,
           {.help = "cost of an operand's byte in HBM, relative to a stream's",
            .range = {{1, 10}},

@@ -92,9 +92,10 @@ struct PeerStoreSpec {
   Bandwidth register_rate;  // of what a WG has in its registers, not a word at a time; 0: unknown
   Duration fence;           // release: until outstanding stores are known to have arrived
   Fences fences = Fences::independent;
-  Duration fence_gap;  // one_a_cu: between the ends of two CUs' fences
-  Duration flag;       // from the flag's arrival to the waiter seeing it (polling)
-  Duration swap;       // a flag that is put by compare-and-swap: until the old value is back
+  Duration fence_gap;   // one_a_cu: between the ends of two CUs' fences
+  Duration fence_more;  // one_a_cu: what each WG that has waited for it adds to a fence
+  Duration flag;        // from the flag's arrival to the waiter seeing it (polling)
+  Duration swap;        // a flag that is put by compare-and-swap: until the old value is back
 };
 
 constexpr std::int64_t kLoadBytes = 16;  // one load of one thread
@@ -128,13 +129,13 @@ struct LibraryGemmSpec {
   LibraryTiles tiles = LibraryTiles::few;
   double efficiency = 0;    // fraction of the matrix peak that the loop over k reaches
   Bandwidth load;           // of operands and results, between the L2 and one CU
+  int cluster = 1;          // WGs that read the rows of the longer side of their tiles once for all
   Bandwidth store;          // of sums that leave a CU's WG in fp32
   Duration start;           // of a tile: its first operands come, its pipeline fills
   Duration sum;             // of the second kernel, where k is split: adds up the parts
   Duration unaligned{};     // of a tile whose operands allow no bulk copy, beyond `start`
   Duration scaled{};        // of a kernel with fp8 operands: looks up their scales
   Duration grouped{};       // of a kernel for products of several sizes: finds each one's start
-  Duration grouped_tile{};  // what each of its tiles takes beyond `start`
   double operand_cost = 1;  // HBM time of an operand's byte, relative to a stream's byte
   Fp32SumsSpec fp32_sums{};
 };
@@ -143,8 +144,9 @@ struct LibraryGemmSpec {
 // scenario describes.
 struct LibraryKernel {
   Bandwidth load{};   // of operands, between the L2 and one CU; 0: as its loads in flight allow
-  double a_cost = 1;  // time of a byte of A at `load`, relative to aligned rows
+  double a_cost = 1;  // lines of the L2 that a byte of A touches, relative to aligned rows
   double b_cost = 1;  // the same for B
+  int cluster = 1;    // as in LibraryGemmSpec; 1 where rows do not come by bulk copies
   double a_size = 1;  // bytes of an element of A in memory, over those that it is multiplied in
   double b_size = 1;  // the same for B: below 1 for packed weights
   Duration fixed{};   // of a tile, outside its loop over k

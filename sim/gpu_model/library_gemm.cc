@@ -1,6 +1,7 @@
 #include "sim/gpu_model/library_gemm.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -67,17 +68,23 @@ bool is_grouped(GemmKernels kernels) {
   return kernels == GemmKernels::grouped || kernels == GemmKernels::grouped_small;
 }
 
-// The time for a tile to leave its WG, and for what it is added to to come in.
-Duration result_time(const TiledGemm& gemm, const LibraryGemmSpec& library) {
-  if (!gemm.library.accumulates || gemm.split_k > 1)
-    return transfer_time(tile_result(gemm), library.load);
-  const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
-  return transfer_time(bytes(elements * (gemm.result_bytes + kPartialBytes)), library.load) +
-         transfer_time(bytes(elements * (kPartialBytes - gemm.result_bytes)), library.store);
-}
-
 // The largest power of two, up to a line of the L2, that divides a row's length.
 std::int64_t alignment(std::int64_t row_bytes) { return std::gcd(row_bytes, kLine); }
+
+// Lines that a segment as long as one touches on average.
+double lines_touched(std::int64_t alignment) { return 2 - static_cast<double>(alignment) / kLine; }
+
+// The time for a tile to leave its WG, and for what it is added to to come in.
+Duration result_time(const TiledGemm& gemm, const LibraryGemmSpec& library) {
+  const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
+  if (gemm.split_k > 1) return transfer_time(bytes(elements * kPartialBytes), library.load);
+  const double lines = lines_touched(alignment(gemm.n * gemm.result_bytes));
+  const auto leaves = static_cast<double>(elements * gemm.result_bytes) * lines;
+  const Duration plain = transfer_time(bytes(std::llround(leaves)), library.load);
+  if (!gemm.library.accumulates) return plain;
+  return plain + transfer_time(bytes(elements * kPartialBytes), library.load) +
+         transfer_time(bytes(elements * (kPartialBytes - gemm.result_bytes)), library.store);
+}
 
 struct Alignments {
   std::int64_t a;
@@ -94,13 +101,15 @@ bool copied_in_bulk(const Alignments& rows) { return std::min(rows.a, rows.b) >=
 
 double load_cost(std::int64_t alignment) {
   if (alignment < kBulkCopy) return static_cast<double>(kBulkCopy) / static_cast<double>(alignment);
-  return 2 - static_cast<double>(alignment) / kLine;
+  return lines_touched(alignment);
 }
 
 void add_alignment(TiledGemm& gemm, const Alignments& rows, const LibraryGemmSpec& library) {
   gemm.library.a_cost = load_cost(rows.a);
   gemm.library.b_cost = load_cost(rows.b);
+  gemm.library.cluster = library.cluster;
   if (copied_in_bulk(rows)) return;
+  gemm.library.cluster = 1;
   gemm.library.a_cost = gemm.library.b_cost = load_cost(std::min(rows.a, rows.b));
   gemm.library.fixed = gemm.library.fixed + library.unaligned;
 }
@@ -118,7 +127,6 @@ TiledGemm with_measured_tile(const GemmSize& size, const Tile& tile, const GpuSp
   gemm.library.fixed = library.start + result_time(gemm, library);
   if (split_k > 1) gemm.library.fixed = gemm.library.fixed + library.sum;
   if (is_grouped(size.kernels)) {
-    gemm.library.fixed = gemm.library.fixed + library.grouped_tile;
     gemm.library.stage = kStageBytes;
   }
   gemm.library.operand_cost = library.operand_cost;

@@ -3,14 +3,17 @@
 // It chooses, of all tiles and splits of k, those with which the GEMM alone is fastest
 // (gemm_seconds). On a GPU whose kernels were measured (GpuSpec::library_gemm):
 //
-//   tile   = start + bytes of the result / load + max(operations / rate of a CU, operands / load)
+//   tile   = start + lines of the result / load + max(operations / rate of a CU, operands / load)
 //   if it accumulates: + bytes of its fp32 numbers / load + those beyond a result's bytes / store
 //   kernel = rounds of tiles over the CUs, bent with the memory's time; split k: + sum
 //
 // If an operand's rows are no multiple of 128 B long, each 128 B segment that a WG loads touches
 // 2 - a / 128 lines of the L2 on average, where a is the largest power of two that divides the
-// rows' length. Below 16 B there is no bulk copy: older kernels load a bytes at a time, so 16 / a
-// times as many loads.
+// rows' length; so do rows of the result. WGs of a cluster lie along the shorter side of their
+// tiles, and the L2 reads the rows of the longer one once for all of them: the operands take as
+// long as what comes into the CU, or as what the L2 reads for it, if that is more. Below 16 B there
+// is no bulk copy, and nothing is shared: older kernels load a bytes at a time, so 16 / a times as
+// many loads.
 //
 // fp8 operands have twice the rate and half the bytes. With a scale for each row or each block of
 // 128, and in a kernel for products of several sizes, there is one tile. With one for each block k

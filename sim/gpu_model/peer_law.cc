@@ -17,7 +17,9 @@ Bandwidth store_rate_of_threads(const PeerStoreSpec& peer) {
   return bytes_per_second(peer.wg_rate.count() / kLinesOfThreads);
 }
 
-Duration fence_time(const PeerStoreSpec& peer, Duration way) { return way + peer.fence; }
+Duration fence_time(const PeerStoreSpec& peer, Duration way, std::int64_t waited) {
+  return way + peer.fence + peer.fence_more * waited;
+}
 
 Duration flag_time(const PeerStoreSpec& peer, Duration way) { return way + peer.flag; }
 

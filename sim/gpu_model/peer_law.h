@@ -5,6 +5,7 @@
 //   a fence              = the path to the peer + peer_store.fence
 //   a flag is seen       = the path to the peer + peer_store.flag
 //   fences of all CUs    end peer_store.fence_gap apart
+//   a CU's next fence    takes peer_store.fence_more longer for each WG that has waited for it
 //   n copies of an engine = dma.schedule + n x bytes / dma.rate + (n - 1) x dma.next + dma.signal
 //
 // A path (`way`) takes a link's latency times the links it crosses. The closed forms are in
@@ -21,7 +22,8 @@ namespace weft {
 Bandwidth store_rate_of_threads(const PeerStoreSpec& peer);
 
 // From a fence, whose stores are still in flight, to the confirmation that they have arrived.
-Duration fence_time(const PeerStoreSpec& peer, Duration way);
+// `waited`: WGs that came while the CU's last fence was in progress, and share this one.
+Duration fence_time(const PeerStoreSpec& peer, Duration way, std::int64_t waited = 0);
 // From a flag's store to its reader continuing.
 Duration flag_time(const PeerStoreSpec& peer, Duration way);
 

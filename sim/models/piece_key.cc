@@ -19,14 +19,14 @@ void add(Digest& digest, const CollectiveOptions& options) {
 }
 
 void add(Digest& digest, const FusedOptions& options) {
-  const auto& [order, work_list, flag_per, put_by, fence_by, sent_by, acquire, staging, brought,
-               in_switch, slice_wgs, unsent, sending_waves, rate_while_sending, own_first,
+  const auto& [order, work_list, flag_per, put_by, fence_by, fence_of, sent_by, acquire, staging,
+               brought, in_switch, slice_wgs, unsent, sending_waves, rate_while_sending, own_first,
                sending_wgs, piece, extra_registers, registers, max_wgs_per_cu, sending_cus, chain,
                adds, add_load] = options;
-  digest.add_all(order, work_list, flag_per, put_by, fence_by, sent_by, acquire, staging, brought,
-                 in_switch, slice_wgs, unsent, sending_waves, rate_while_sending, own_first,
-                 sending_wgs, piece, extra_registers, registers, max_wgs_per_cu, sending_cus, chain,
-                 adds, add_load);
+  digest.add_all(order, work_list, flag_per, put_by, fence_by, fence_of, sent_by, acquire, staging,
+                 brought, in_switch, slice_wgs, unsent, sending_waves, rate_while_sending,
+                 own_first, sending_wgs, piece, extra_registers, registers, max_wgs_per_cu,
+                 sending_cus, chain, adds, add_load);
 }
 
 void add(Digest& digest, const OverlapOptions& options) {

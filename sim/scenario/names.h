@@ -236,6 +236,11 @@ inline constexpr std::array kFenceBys = {
     Choice<FenceBy>{"wg", FenceBy::wg, "one thread, after a barrier of the WG"},
     Choice<FenceBy>{"wave", FenceBy::wave, "each wave"},
 };
+inline constexpr std::array kFenceOfs = {
+    Choice<FenceOf>{"sent", FenceOf::sent, "results that leave for a peer"},
+    Choice<FenceOf>{"all", FenceOf::all,
+                    "also those that stay, as where their flags are set at system scope too"},
+};
 inline constexpr std::array kAcquires = {
     Choice<Acquire>{"load", Acquire::load, "with an acquiring load"},
     Choice<Acquire>{"fence", Acquire::fence, "with plain loads, followed by a fence"},

@@ -253,6 +253,7 @@ enum class WorkList : std::uint8_t { dynamic_list, static_list, first_static };
 enum class FlagPer { slice, peer };
 enum class PutBy { wg, wave, thread };
 enum class FenceBy { wg, wave };
+enum class FenceOf { sent, all };  // results that a WG fences after
 enum class SentBy { wg, wave };
 enum class Acquire { load, fence };
 enum class Staging { zero_copy, staged };
@@ -294,6 +295,7 @@ struct FusedOptions {
   FlagPer flag_per = FlagPer::slice;
   PutBy put_by = PutBy::wg;
   FenceBy fence_by = FenceBy::wg;
+  FenceOf fence_of = FenceOf::sent;
   SentBy sent_by = SentBy::wg;
   Acquire acquire = Acquire::load;
   Staging staging = Staging::zero_copy;

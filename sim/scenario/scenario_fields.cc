@@ -145,6 +145,10 @@ void sending_options(Fields& map, FusedOptions& fused) {
               .quiet = true});
   map.choice("fence_by", fused.fence_by, names::kFenceBys,
              {.help = "who fences the stores", .fallback = FenceBy::wg});
+  map.choice("fence_of", fused.fence_of, names::kFenceOfs,
+             {.help = "kinds that sum parts, one flag per slice: results after which a WG fences",
+              .fallback = FenceOf::sent,
+              .quiet = true});
   map.choice("acquire", fused.acquire, names::kAcquires,
              {.help = "how a flag's reader makes sure that it sees the data before the flag",
               .fallback = Acquire::load});

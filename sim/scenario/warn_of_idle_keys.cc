@@ -109,6 +109,24 @@ void own_parts_may_wait(const Check& check) {
   }
 }
 
+void own_results_may_be_fenced(const Check& check) {
+  const FusedOptions& fused = check.scenario.fused;
+  if (fused.fence_of == FenceOf::sent) return;
+  if (!check.has(Mode::fused)) {
+    warn_of_modes(check, "fused.fence_of", "no effect: it is for mode fused, which is not run");
+  } else if (fused.flag_per != FlagPer::slice || fused.in_switch) {
+    check.warn("fused.fence_of",
+               "no effect: only with fused.flag_per: slice, and no in_switch, do "
+               "results that stay have flags");
+  } else if (check.scenario.cluster.gpu.peer_store.fences == Fences::independent) {
+    check.warn("fused.fence_of", "no effect: with cluster.gpu.peer_store.fences: independent a WG "
+                                 "waits for its own stores alone");
+  } else if (fused.add == FusedAdd::with_own) {
+    check.warn("fused.fence_of",
+               "no effect: with fused.add: with_own the own part stays in registers");
+  }
+}
+
 void results_may_be_staged(const Check& check) {
   if (check.scenario.fused.staging == Staging::zero_copy || wgs_send_results(check)) return;
   warn_of_modes(
@@ -172,6 +190,7 @@ void warn_of_idle_keys(const Check& check) {
   input_is_multiplied(check);
   a_wave_sends(check);
   own_parts_may_wait(check);
+  own_results_may_be_fenced(check);
   results_may_be_staged(check);
   waves_or_threads_put(check);
   the_switch_leaves_no_choice(check);

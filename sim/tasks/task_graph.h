@@ -42,6 +42,8 @@ struct Work {
   // The WG works in so many equal parts and after each stores that part of its result at the peer;
   // its latch then has one send. 1: it stores or sends everything at its end.
   std::uint32_t shares = 1;
+  // Its result stays on its GPU, but the WG fences as after a store into a peer, before its latch.
+  bool fenced = false;
   bool operator==(const Work&) const = default;
 };
 

@@ -27,8 +27,12 @@ FusedProducer::FusedProducer(TaskGraph& graph, const Overlap& overlap, Senders s
   with_own_ = options_.fused.add == FusedAdd::with_own && reduces() && !in_switch_ && !own_first &&
               senders != Senders::cus && grid_.parts == 1;
   const bool stays = zero_copy_ || by_role() || in_switch_;
-  written_ = graph.add_work(stays ? grid_.written : sends_.staged(grid_.written));
+  Work written = stays ? grid_.written : sends_.staged(grid_.written);
+  written_ = graph.add_work(written);
   stored_ = graph.add_work(grid_.stored);
+  written.fenced =
+      options_.fused.fence_of == FenceOf::all && reduces() && flag_per_slice_ && zero_copy_;
+  own_ = graph.add_work(written);
   if (by_role()) kept_ = graph.add_work(kept_work());
   if (graph.items.empty()) reserve();
 }
@@ -167,7 +171,8 @@ LatchId FusedProducer::send_slice(std::uint32_t g, const Logical& slice, std::ui
 void FusedProducer::add_sent_slice(std::uint32_t g, const Logical& slice) {
   const bool stays = slice.peer == g || in_switch_;
   const LatchId out = stays ? stay(g, slice) : send_slice(g, slice, slice_wgs_);
-  const std::uint32_t work = is_kept(g, slice) ? stored_ : written_;
+  const std::uint32_t made_here = slice.peer == g ? own_ : written_;
+  const std::uint32_t work = is_kept(g, slice) ? stored_ : made_here;
   for (std::uint32_t i = 0; i < slice_wgs_; ++i) add_item(g, slice, i, out, work);
 }
 

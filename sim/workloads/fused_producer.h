@@ -98,6 +98,7 @@ class FusedProducer : public FusedLowering {
   OperatorId sum_ = OperatorId::none();
   std::uint32_t written_ = 0;
   std::uint32_t stored_ = 0;
+  std::uint32_t own_ = 0;  // of a result that stays, unless its WG adds to it
   std::uint32_t kept_ = 0;
   // By how many results are sent at the same time: written, kept.
   std::map<std::size_t, std::array<std::uint32_t, 2>> slowed_;

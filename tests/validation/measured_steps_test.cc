@@ -181,7 +181,7 @@ double time_of(const std::string& schedule, int virtual_stages, int microbatches
 }
 
 TEST(MeasuredSteps, of_one_gpu_and_of_sharded_parameters_are_within_5_percent) {
-  EXPECT_LT(errors_of("one", 1).back(), 0.025);
+  EXPECT_LT(errors_of("one", 1).back(), 0.03);
   EXPECT_LT(errors_of("fsdp", 2).back(), 0.045);
   EXPECT_LT(errors_of("fsdp", 4).back(), 0.06);
 }

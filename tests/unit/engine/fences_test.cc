@@ -65,6 +65,36 @@ TEST(Fences, that_come_while_one_is_under_way_share_the_next) {
   EXPECT_EQ(three.waits(node("one_a_cu", "1")), nanoseconds(2'501 + 4'001 + 3'001));
 }
 
+// As above; the two that share the second fence have waited for it, so it takes 2 x 100 ns longer.
+TEST(Fences, that_others_waited_for_take_longer_for_each_of_them) {
+  Scenario scenario = node("one_a_cu", "1");
+  scenario.cluster.gpu.peer_store.fence_more = nanoseconds(100);
+  EXPECT_EQ(Fencing({1, 2, 3}).end(scenario), SimTime{} + nanoseconds(6'201));
+  EXPECT_EQ(Fencing({1}).end(scenario), SimTime{} + nanoseconds(3'501));
+}
+
+// A WG whose result stays fences at 1 us, to 3.5 us: 500 ns and 2 us as to a peer. The store of the
+// other, at 2 us, has arrived long before its own fence ends, 2.5 us after that.
+TEST(Fences, of_results_that_stay_are_fences_of_the_cu) {
+  HandMade made;
+  const LatchId arrived = made.graph.add_latch(1);
+  Work own;
+  own.fixed = microseconds(1);
+  own.fenced = true;
+  const std::uint32_t stays = made.add(own);
+  const LatchId sent = made.sends({.to = 1, .size = 50, .arrives = arrived});
+  Kernel kernel = persistent(0, 2);
+  kernel.fenced = true;
+  made.kernel(kernel, {HandMade::item(stays), HandMade::item(made.takes(microseconds(2)), sent)});
+  Kernel receiver = persistent(1, 1);
+  receiver.finish = arrived;
+  made.kernel(receiver, {HandMade::item(made.takes({}))});
+  EXPECT_EQ(run(node("one_a_cu", "1"), made.graph).gpus[0].waits[index_of(Wait::store)],
+            nanoseconds(2'500 + 4'000));
+  EXPECT_EQ(run(node("independent", "1"), made.graph).gpus[0].waits[index_of(Wait::store)],
+            nanoseconds(2'501));
+}
+
 TEST(Fences, that_come_in_one_instant_wait_for_the_first_of_them) {
   // One finds the CU idle, the others come meanwhile: 3,502 ns as the first store on the link is
   // the first one's, then 2,500 ns.

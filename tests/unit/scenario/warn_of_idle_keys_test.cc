@@ -65,6 +65,16 @@ TEST(WarnOfIdleKeys, parts_are_added_to_own_ones_where_these_are_in_registers) {
   EXPECT_TRUE(says("fused", ", order: local_first", "later than the own ones"));
 }
 
+TEST(WarnOfIdleKeys, results_that_stay_are_fenced_where_each_slice_has_a_flag) {
+  const auto says = [](const char* modes, const std::string& keys, const char* text) {
+    const std::string said = warnings("gemm_reduce_scatter", modes, "fence_of: all" + keys);
+    return said.find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(says("bulk, role_split", "", "fused.fence_of: no effect: it is for mode fused"));
+  EXPECT_TRUE(says("fused", ", flag_per: peer", "only with fused.flag_per: slice"));
+  EXPECT_TRUE(says("fused", ", in_switch: true", "and no in_switch"));
+}
+
 TEST(WarnOfIdleKeys, wgs_send_first_in_mode_fused) {
   const char* text =
       "a.yaml:5:9: warning: fused.sending_wgs: no effect: it is for mode fused with fused.sent_by: "
