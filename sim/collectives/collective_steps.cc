@@ -20,15 +20,6 @@ constexpr std::uint32_t kNone = UINT32_MAX;
 // Chunks that a rank of a tree may be ahead of its parent: the slots of a connection, as in NCCL.
 constexpr std::uint32_t kSlots = 8;
 
-// A transfer with all that its item needs in one place: there are millions, which are lowered rank
-// by rank, and those of a rank are far apart in a plan.
-struct Sending {
-  Transfer transfer;
-  std::uint32_t latch = kNone;     // that it waits for
-  std::uint32_t taken_in = kNone;  // latch of who takes in what arrives; kNone: it lands in place
-  std::uint8_t amount = 0;         // kind of work
-};
-
 // A plan with all that its items need. Waiters are numbered as in Dependencies.
 struct Prepared {
   const Plan* plan = nullptr;
@@ -38,14 +29,13 @@ struct Prepared {
   std::uint32_t latches = 0;
   std::vector<Amount> amounts;           // kinds of work ...
   std::vector<std::uint8_t> amount;      // ... and the kind of each waiter
-  std::vector<Sending> sendings;         // as in `programs`
   std::vector<std::uint32_t> from_root;  // in a tree, by rank: hops from the root
 };
 
 // One item of a channel: a transfer, or a final receive, of one chunk.
 struct Step {
   std::uint32_t chunk = 0;
-  std::uint32_t which = 0;  // of `sendings`; of a final receive: the waiter
+  std::uint32_t waiter = 0;
 };
 
 class Steps {
@@ -123,7 +113,6 @@ class Steps {
                .latches = 0,
                .amounts = {},
                .amount = {},
-               .sendings = {},
                .from_root = hops_from_root(plan)};
     const std::size_t transfers = plan.transfers.size();
     const std::size_t waiters = transfers + p.waits.finals.size();
@@ -160,20 +149,7 @@ class Steps {
       p.amount.push_back(
           kind_of(p, amount(in.blocks, in.arrivals, in.adds, out, w >= transfers || kept[w])));
     }
-    add_sendings(p);
     return p;
-  }
-
-  static void add_sendings(Prepared& p) {
-    std::vector<std::uint32_t> next = p.programs.first;
-    p.sendings.resize(p.plan->transfers.size());
-    for (std::size_t t = 0; t < p.plan->transfers.size(); ++t) {
-      const Transfer& transfer = p.plan->transfers[t];
-      p.sendings[next[transfer.from]++] = {.transfer = transfer,
-                                           .latch = p.latch[t],
-                                           .taken_in = p.latch[p.waits.taken_in_by[t]],
-                                           .amount = p.amount[t]};
-    }
   }
 
   // HBM traffic: what has arrived is read; what stays here is written; what is sent from here, or
@@ -278,9 +254,9 @@ class Steps {
     std::vector<Step> steps;
     const auto slices = static_cast<std::uint32_t>(division_.slices);
     const std::uint32_t turns = chunks_ / slices;
-    const auto add = [&](std::uint32_t k, std::uint32_t which) {
+    const auto add = [&](std::uint32_t k, std::uint32_t waiter) {
       for (std::uint32_t s = 0; s < slices; ++s) {
-        steps.push_back({.chunk = k * slices + s, .which = which});
+        steps.push_back({.chunk = k * slices + s, .waiter = waiter});
       }
     };
     for (std::uint32_t turn = 0; turn < turns + (phases - 1) * ahead; ++turn) {
@@ -290,8 +266,7 @@ class Steps {
         const bool is_last = phase + 1 == phases;
         const auto first = std::lower_bound(begin, end, plan.phases[phase]);
         const auto last = is_last ? end : std::lower_bound(begin, end, plan.phases[phase + 1]);
-        const auto number = static_cast<std::uint32_t>(first - p.programs.transfers.begin());
-        for (std::uint32_t i = 0; i < last - first; ++i) add(k, number + i);
+        for (auto t = first; t != last; ++t) add(k, *t);
         if (!is_last) continue;
         for (const std::uint32_t waiter : finals) add(k, waiter);
       }
@@ -316,30 +291,29 @@ class Steps {
     const Prepared& p = of_channel(channel);
     const std::size_t transfers = p.plan->transfers.size();
     const Bytes chunk = chunk_bytes(channel, step.chunk);
-    const std::vector<Kinds>& kinds = kinds_[channel % prepared_.size()];
-    if (step.which >= transfers) {
-      const std::uint8_t kind = p.amount[step.which];
-      const std::int64_t in = p.amounts[kind].in;
+    const auto& kinds = kinds_[channel % prepared_.size()][p.amount[step.waiter]];
+    const LatchId waits_for =
+        p.latch[step.waiter] == kNone ? LatchId::none() : latch(channel, step.chunk, step.waiter);
+    if (step.waiter >= transfers) {
+      const std::int64_t in = p.amounts[p.amount[step.waiter]].in;
       const std::int64_t size = std::max<std::int64_t>(chunk.count() * in / p.plan->blocks, 1);
-      return CollectiveRun::item(kinds[kind].inside, size, LatchId::none(),
-                                 latch(channel, step.chunk, p.latch[step.which]));
+      return CollectiveRun::item(kinds.inside, size, LatchId::none(), waits_for);
     }
-    const auto& [transfer, waits_for, taken_in, kind] = p.sendings[step.which];
+    const Transfer& transfer = p.plan->transfers[step.waiter];
     const std::int64_t size = std::max<std::int64_t>(bytes_of(*p.plan, transfer, chunk).count(), 1);
-    const bool in_place = taken_in == kNone;
+    const std::uint32_t taker = p.waits.taken_in_by[step.waiter];
+    const bool in_place = p.latch[taker] == kNone;
     const std::uint32_t to = transfer.to % ranks_;  // or the one that stands for it
-    const LatchId arrives = in_place ? finish_[to] : latch(channel, step.chunk, taken_in);
+    const LatchId arrives = in_place ? finish_[to] : latch(channel, step.chunk, taker);
     const LatchId out = run_.send(transfer.from, to, size, arrives, !in_place);
     const bool staged = run_.leaves_node(transfer.from, to);
-    return CollectiveRun::item(staged ? kinds[kind].staged : kinds[kind].inside, size, out,
-                               latch(channel, step.chunk, waits_for));
+    return CollectiveRun::item(staged ? kinds.staged : kinds.inside, size, out, waits_for);
   }
 
-  // Which of a chunk's latches it is.
   [[nodiscard]] LatchId latch(std::uint32_t channel, std::uint32_t chunk,
-                              std::uint32_t which) const {
-    if (which == kNone) return LatchId::none();
-    return LatchId(first_latch_[channel] + chunk * of_channel(channel).latches + which);
+                              std::uint32_t waiter) const {
+    const Prepared& p = of_channel(channel);
+    return LatchId(first_latch_[channel] + chunk * p.latches + p.latch[waiter]);
   }
 
   struct Kinds {

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "sim/core/huge_pages.h"
 #include "sim/tasks/latches.h"
 
 namespace weft {
@@ -76,7 +75,7 @@ class ItemRuns {
  private:
   void store_each();
 
-  std::vector<Item, HugePages<Item>> runs_;
+  std::vector<Item> runs_;
   // Of kernels with several runs that are longer than one item: how many items there are up to the
   // end of a run. Of the kernel that is being added, always.
   std::vector<std::uint32_t> ends_;

@@ -11,7 +11,6 @@
 
 #include "sim/core/assert.h"
 #include "sim/core/by_index.h"
-#include "sim/core/huge_pages.h"
 #include "sim/core/ids.h"
 
 namespace weft {
@@ -73,7 +72,7 @@ class Latches {
         ->target;
   }
 
-  std::vector<std::uint32_t, HugePages<std::uint32_t>> first_sends_;
+  std::vector<std::uint32_t> first_sends_;
   std::vector<std::uint8_t> targets_;  // kLarge: in large_
   std::vector<LargeTarget> large_;     // by latch
 };

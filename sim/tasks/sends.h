@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sim/core/by_index.h"
-#include "sim/core/huge_pages.h"
 #include "sim/network/network_spec.h"
 #include "sim/tasks/latches.h"
 
@@ -86,7 +85,7 @@ class Sends {
   [[nodiscard]] Stored stored(const Send& send);
   [[nodiscard]] std::uint32_t index_of(const Kind& kind);
 
-  std::vector<Stored, HugePages<Stored>> stored_;
+  std::vector<Stored> stored_;
   std::vector<Kind> kinds_;
   std::unordered_map<std::uint64_t, std::uint32_t> index_;  // of each kind
 };
