@@ -57,9 +57,14 @@ class Exchange {
   [[nodiscard]] std::int64_t payload(const Transfer& transfer) const {
     return std::max<std::int64_t>(bytes_of(plan_, transfer, run_.call().buffer).count(), 1);
   }
-  [[nodiscard]] Pieces cut(const Transfer& transfer) const {
-    return cut_for_peer(payload(transfer), peers_, channels_,
-                        run_.cluster().spec.gpu.collective.chunk);
+  // Payloads recur.
+  Pieces cut(const Transfer& transfer) {
+    const std::int64_t size = payload(transfer);
+    if (size != cut_size_) {
+      cut_size_ = size;
+      cut_ = cut_for_peer(size, peers_, channels_, run_.cluster().spec.gpu.collective.chunk);
+    }
+    return cut_;
   }
 
   // For each rank one latch for all that arrives; or, where that is added up, one for each piece.
@@ -152,6 +157,8 @@ class Exchange {
   std::vector<std::uint32_t> received_;  // pieces, by rank
   std::uint32_t channels_ = 1;
   std::uint32_t peers_ = 1;
+  std::int64_t cut_size_ = 0;  // what was cut last ...
+  Pieces cut_;                 // ... and into what
   Bandwidth rate_;
   std::int64_t largest_ = 1;  // bytes of a piece
   std::int64_t most_pieces_ = 0;

@@ -121,10 +121,12 @@ CollectiveRun::WorkKind CollectiveRun::work(const Amount& amount, std::int64_t b
 
 Item CollectiveRun::item(const WorkKind& kind, std::int64_t size, LatchId counts_down,
                          LatchId waits_for) {
-  __extension__ using Wide = unsigned __int128;
-  const auto units = static_cast<Wide>(size) * Item::kUnit + static_cast<Wide>(kind.bytes) - 1;
-  const auto scale = static_cast<std::uint32_t>(units / static_cast<Wide>(kind.bytes));
-  SIM_ASSERT(scale <= Item::kUnit);
+  __extension__ using Wide = __int128;
+  constexpr std::int64_t kFits = INT64_MAX / (2 * Item::kUnit);
+  SIM_ASSERT(size <= kind.bytes);
+  const auto scale = static_cast<std::uint32_t>(
+      kind.bytes < kFits ? round_up(size * Item::kUnit, kind.bytes)
+                         : (Wide{size} * Item::kUnit + kind.bytes - 1) / kind.bytes);
   return {.counts_down = counts_down,
           .waits_for = waits_for,
           .work = kind.work & 0xFFU,

@@ -54,7 +54,8 @@ class Steps {
     for (const Plan& plan : plans) prepared_.push_back(prepare(plan));
     for (std::uint32_t c = 0; c < division_.channels; ++c) {
       for (std::uint32_t k = 0; k < chunks_; ++k) {
-        largest_ = std::max(largest_, chunk_bytes(c, k).count());
+        chunk_bytes_.push_back(cut_chunk(c, k));
+        largest_ = std::max(largest_, chunk_bytes_.back().count());
       }
     }
   }
@@ -75,6 +76,9 @@ class Steps {
 
   // Channels divide the buffer, chunks a channel's part.
   [[nodiscard]] Bytes chunk_bytes(std::uint32_t c, std::uint32_t k) const {
+    return chunk_bytes_[std::size_t{c} * chunks_ + k];
+  }
+  [[nodiscard]] Bytes cut_chunk(std::uint32_t c, std::uint32_t k) const {
     const auto part = [](std::int64_t all, std::int64_t i, std::int64_t n) {
       __extension__ using Wide = __int128;
       const auto up_to = [&](std::int64_t j) {
@@ -323,7 +327,8 @@ class Steps {
   std::uint32_t chunks_;
   std::uint32_t ranks_;
   std::vector<Prepared> prepared_;
-  std::int64_t largest_ = 1;                // bytes of a chunk, all blocks
+  std::vector<Bytes> chunk_bytes_;          // all blocks, by channel and chunk
+  std::int64_t largest_ = 1;                // of these
   std::vector<LatchId> finish_;             // by rank
   std::vector<std::uint32_t> first_latch_;  // by channel
   std::vector<std::vector<Kinds>> kinds_;   // by plan and kind of amount

@@ -67,7 +67,6 @@ void SharedServer::add(SimTime now, std::uint32_t job, Duration alone, std::uint
   SIM_ASSERT(end >= clock_);
   jobs_.push({end, job, demand});
   demand_ += demand;
-  changed_ = true;
 }
 
 bool SharedServer::add_background(SimTime now, std::uint32_t source, std::uint64_t rate,
@@ -80,11 +79,9 @@ bool SharedServer::add_background(SimTime now, std::uint32_t source, std::uint64
   if (known == background_.end()) {
     background_.push_back({source, rate, now + time});
     all_rates_ += rate;
-    changed_ = true;
     return true;
   }
   const bool begins = known->until <= now;
-  if (begins) changed_ = true;
   known->until = later(known->until, now) + time;
   return begins;
 }
@@ -156,7 +153,6 @@ std::uint32_t SharedServer::take_done() {
   if (jobs_.empty() || jobs_.top().end > clock_) return kNoJob;
   const Job done = jobs_.pop();
   demand_ -= done.demand;
-  changed_ = true;
   return done.id;
 }
 
@@ -171,7 +167,6 @@ SimTime SharedServer::settle_background(SimTime now) {
       all_rates_ -= background_[i].rate;
       background_[i] = background_.back();
       background_.pop_back();
-      changed_ = true;
       continue;
     }
     rate += background_[i].rate;
@@ -182,9 +177,7 @@ SimTime SharedServer::settle_background(SimTime now) {
     if (rate < of_background_) end = std::min(end, now + time_of(backlog_, of_background_ - rate));
     rate = of_background_;
   }
-  rate = std::min(rate, of_background_);
-  if (rate != served_) changed_ = true;
-  served_ = rate;
+  served_ = std::min(rate, of_background_);
   return end;
 }
 
@@ -193,10 +186,12 @@ SimTime SharedServer::settle(SimTime now) {
   if (jobs_.empty()) return kNever;
 
   const SimTime background_end = settle_background(now);
-  if (changed_) {
+  // Mostly one job has ended and one like it has begun.
+  if (demand_ != slowed_by_ || served_ != slowed_beside_) {
     // Background traffic never starves the jobs completely.
     slowdown_ = bend_->slowdown(demand_, std::max<std::uint64_t>(capacity_ - served_, 1));
-    changed_ = false;
+    slowed_by_ = demand_;
+    slowed_beside_ = served_;
   }
 
   const std::uint64_t end = jobs_.top().end;

@@ -120,7 +120,8 @@ class SharedServer {
   std::uint64_t slowdown_ = Bend::kOne;
   std::uint64_t demand_ = 0;
   SimTime last_;
-  bool changed_ = false;  // demand or background changed since the slowdown was computed
+  std::uint64_t slowed_by_ = 0;      // the demand for which slowdown_ was computed ...
+  std::uint64_t slowed_beside_ = 0;  // ... beside background traffic of this rate
   SortedBatches<Job> jobs_;
   std::vector<Background> background_;
   std::uint64_t all_rates_ = 0;  // of background_, including what has ended

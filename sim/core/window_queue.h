@@ -113,6 +113,14 @@ class WindowQueue {
     return true;
   }
   [[nodiscard]] std::uint32_t place() const { return place_; }
+  // The place that is visited so many visits after this one, if at least `least` of its events in
+  // this window are known.
+  [[nodiscard]] std::optional<std::uint32_t> place_after(std::size_t visits,
+                                                         std::uint32_t least) const {
+    const std::size_t at = visited_ + visits - 1;
+    if (at >= visits_.size() || visits_[at].end - visits_[at].begin < least) return std::nullopt;
+    return visits_[at].place;
+  }
   // What is known so far of the place after this one: use(content), in no order.
   template <class Use>
   void for_next_place(Use use) const {

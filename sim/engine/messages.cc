@@ -175,7 +175,7 @@ void Simulator::proxy_event(std::uint32_t gpu) {
 
 // True when the latch opens.
 bool Simulator::count_down(LatchId id, Seen seen) {
-  LatchState& latch = latches_[id];
+  LatchState& latch = latches_[id.value];
   if (!latch.count_down()) return false;
   const std::uint32_t waiter = latch.waiter();
   latch.open(seen == Seen::polled ? now_ : SimTime{});

@@ -80,6 +80,17 @@ void tie_latches(const Cluster& cluster, const TaskGraph& graph, Ties& ties) {
 
 }  // namespace
 
+LinksOfPlaces::ByPlace::ByPlace(const std::vector<std::uint32_t>& place_of_link,
+                                std::uint32_t places)
+    : links(place_of_link.size()), first(places + std::size_t{1}) {
+  for (const std::uint32_t place : place_of_link) ++first[place + std::size_t{1}];
+  for (std::size_t p = 0; p < places; ++p) first[p + 1] += first[p];
+  std::vector<std::uint32_t> end = first;
+  for (std::uint32_t i = 0; i < place_of_link.size(); ++i) {
+    links[end[place_of_link[i]]++] = LinkId(i);
+  }
+}
+
 Places places_of(const Cluster& cluster, const TaskGraph& graph, const Transport& transport) {
   const auto nodes = static_cast<std::uint32_t>(cluster.network.nodes);
   std::vector<Transport::Ends> links;

@@ -107,8 +107,8 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
       dependents_[at[graph.dependencies[kernel.first_dependency + d].value]++] = k;
     }
     if (!kernel.finish.is_none()) {
-      SIM_ASSERT(latches_[kernel.finish].waiter() == LatchState::kNobody);
-      latches_[kernel.finish].await(kKernelBit | k);
+      SIM_ASSERT(latches_[kernel.finish.value].waiter() == LatchState::kNobody);
+      latches_[kernel.finish.value].await(kKernelBit | k);
     } else {
       kernels_[k].flags_seen = true;
     }
@@ -123,6 +123,7 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
   const Places& places = shares.places;
   nics_tell_latches_ = transport_.nics_have_one_gpu();
   windows_.emplace(places.lookahead, places.count, options.tie_shuffle);
+  links_of_places_.emplace(places);
   for (const Kernel& kernel : graph.kernels) kernels_left_ -= is_here(kernel.gpu) ? 0U : 1U;
   for (const LinkId link : links_from_here()) {
     if (shares.of_place[places.of_link[link.value]] != share) transport_.ends_elsewhere(link);
@@ -226,9 +227,10 @@ std::string Simulator::who_waits_for_whom() const {
     } else if (state.dispatched < state.grid) {
       text += fmt::format("{} of {} WGs wait for a slot on a CU", state.grid - state.dispatched,
                           state.grid);
-    } else if (!kernel.finish.is_none() && latches_[kernel.finish].left() > 0) {
-      text += fmt::format("waits for {} of {} flags from its peers", latches_[kernel.finish].left(),
-                          graph_.latches[kernel.finish].target);
+    } else if (!kernel.finish.is_none() && latches_[kernel.finish.value].left() > 0) {
+      text +=
+          fmt::format("waits for {} of {} flags from its peers",
+                      latches_[kernel.finish.value].left(), graph_.latches[kernel.finish].target);
     } else {
       text += fmt::format("{} of {} WGs are blocked", state.grid - state.retired, state.grid);
     }
@@ -239,7 +241,7 @@ std::string Simulator::who_waits_for_whom() const {
       const LatchId latch = graph_.item(kernel, worker.item).waits_for;
       text +=
           fmt::format("\n    WG {} waits for latch {}: {} of {} counts are missing", worker.item,
-                      latch.value, latches_[latch].left(), graph_.latches[latch].target);
+                      latch.value, latches_[latch.value].left(), graph_.latches[latch].target);
     }
   }
   return text;

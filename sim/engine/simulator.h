@@ -13,6 +13,7 @@
 
 #include "sim/core/event_queue.h"
 #include "sim/core/fingerprint.h"
+#include "sim/core/huge_pages.h"
 #include "sim/core/ring_queue.h"
 #include "sim/core/shared_server.h"
 #include "sim/core/window_queue.h"
@@ -187,6 +188,7 @@ class Simulator {
   void happen(const Event& event);
   void handle(EventKind kind, std::uint32_t id);
   void fetch_ahead(std::uint64_t content) const;
+  void fetch_links() const;
   // Brings a worker into the caches; without an effect on anything else.
   void fetch_worker(std::uint32_t gpu, std::uint32_t worker) const {
     const std::vector<Worker>& workers = gpus_[gpu].workers;
@@ -298,6 +300,7 @@ class Simulator {
   const Shares* shares_ = nullptr;
   std::uint32_t share_ = 0;
   std::optional<WindowQueue> windows_;
+  std::optional<LinksOfPlaces> links_of_places_;
   std::uint32_t place_ = 0;  // of what happens now
   // In windows messages are not recorded, and on a network each names the latch that it counts down
   // instead of its send, which would have to be looked up among millions.
@@ -333,7 +336,7 @@ class Simulator {
   std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
   std::vector<std::uint32_t> dependents_;
   // Who waits for one: the first worker, or the kernel (kKernelBit).
-  IdVector<LatchId, LatchState> latches_;
+  std::vector<LatchState, HugePages<LatchState>> latches_;
   std::vector<Fence> fences_;  // by CU; empty where they are independent
   // By send: the worker that waits for the confirmation of its arrival.
   std::unordered_map<std::uint32_t, Fenced> fenced_;  // not iterated

@@ -40,12 +40,30 @@ void Simulator::run_window(SimTime first, SimTime stop) {
   windows_->begin_window(first, stop);
   while (windows_->next_place()) {
     place_ = windows_->place();
+    fetch_links();
     windows_->for_next_place([this](std::uint64_t content) { fetch_ahead(content); });
     while (windows_->more()) {
       happen(windows_->pop());
       if (unsettled_ && !windows_->more_now()) settle_instant();
     }
     latest_ = later(latest_, now_);
+  }
+}
+
+// A visit touches nearly all links of its place and, of each, the first message or the place of the
+// next one: lines that the caches have lost since the last window. So they are fetched while what
+// comes before is still to be done: the links, and later what these point to, all at once and
+// without looking at what a link has, as one branch on what has not come yet would wait for it.
+// Where a visit has few events this would cost more than it brings.
+void Simulator::fetch_links() const {
+  constexpr std::uint32_t kWorthFetching = 4;  // events
+  if (const auto place = windows_->place_after(2, kWorthFetching)) {
+    for (const LinkId link : links_of_places_->into(*place)) transport_.fetch(link);
+    for (const LinkId link : links_of_places_->from(*place)) transport_.fetch(link);
+  }
+  if (const auto place = windows_->place_after(1, kWorthFetching)) {
+    for (const LinkId link : links_of_places_->into(*place)) transport_.fetch_first(link);
+    for (const LinkId link : links_of_places_->from(*place)) transport_.fetch_end(link);
   }
 }
 

@@ -107,14 +107,14 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
   worker.phase = Phase::begin;
   const LatchId latch = item.waits_for;
   if (latch.is_none()) return true;
-  if (latches_[latch].is_open()) return sees(gpu, w, latch);
+  if (latches_[latch.value].is_open()) return sees(gpu, w, latch);
   worker.waits = true;
   worker.waiting_for = Wait::flag;
   worker.since = now_;
-  const std::uint32_t before = latches_[latch].waiter();
+  const std::uint32_t before = latches_[latch.value].waiter();
   SIM_ASSERT(before == LatchState::kNobody || (before & kKernelBit) == 0);
   worker.next_waiter = before;
-  latches_[latch].await(worker_id(gpu, w));
+  latches_[latch.value].await(worker_id(gpu, w));
   return false;
 }
 
@@ -123,7 +123,7 @@ bool Simulator::sees(std::uint32_t gpu, std::uint32_t w, LatchId latch) {
   Worker& worker = gpus_[gpu].workers[w];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   if (!steps_by_flags(kernel)) return true;
-  const SimTime seen = latches_[latch].opened() + kernel.flag;
+  const SimTime seen = latches_[latch.value].opened() + kernel.flag;
   if (seen <= now_) return true;
   worker.waits = true;
   worker.waiting_for = Wait::flag;

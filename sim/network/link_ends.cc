@@ -38,8 +38,8 @@ bool Transport::is_only_way_out(LinkId id) const {
 }
 
 Wake Transport::take_over(const HandedOver& entered) {
-  RingQueue<Message>& queue = links_[entered.link].queue;
-  queue.push(entered.message);
+  auto& queue = links_[entered.link].queue;
+  queue.push(entered.message, rings_);
   if (queue.size() > 1) return {};
   return {.link = entered.link, .at = entered.message.due};
 }

@@ -244,7 +244,7 @@ Transport::Crossing Transport::enter(SimTime now, LinkId link_id, const Message&
   if (link.ends_elsewhere) [[unlikely]] {
     handed_over_.push_back({.link = link_id, .message = message});
   } else {
-    link.queue.push(message);
+    link.queue.push(message, rings_);
   }
   // Set in its place: a copy of what has just been written in parts would wait for these.
   Message& entered = last_of(link);

@@ -150,6 +150,16 @@ class Transport {
   // The first message of `link` has reached the link's end.
   Arrived arrive(SimTime now, LinkId link);
 
+  // Bring a link, and the messages that leave it and enter it next, into the caches; without an
+  // effect on anything else.
+  void fetch(LinkId link) const {
+    const Link& it = links_[link];
+    __builtin_prefetch(&it, 1);
+    __builtin_prefetch(&it.cached_size, 1);  // in its second line
+  }
+  void fetch_first(LinkId link) const { links_[link].queue.fetch_first(); }
+  void fetch_end(LinkId link) const { links_[link].queue.fetch_end(); }
+
   // What chooses among a GPU's NICs and among equal routes: the pair if order matters, otherwise
   // the message, so that messages use all of them.
   static std::uint64_t lane(const Outgoing& message);
@@ -231,7 +241,7 @@ class Transport {
  private:
   // Two cache lines: what every message touches, then rates, statistics and what NICs need.
   struct alignas(128) Link {
-    RingQueue<Message> queue;
+    RingQueue<Message, RingStore<Message>> queue;
     SimTime free_at;
     SimTime last_due;
     Duration latency;
@@ -305,6 +315,7 @@ class Transport {
   std::vector<std::uint32_t> free_at_switch_;
   std::vector<Fanned> fan_;
   std::vector<HandedOver> handed_over_;
+  RingStore<Message> rings_;  // of all links
 };
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <set>
+#include <vector>
 
 #include "sim/core/rng.h"
 
@@ -80,6 +81,19 @@ TEST(RingQueueDeathTest, items_are_seen_from_the_front_around_the_corner_too) {
   queue.push(4);  // lies in the place of 0
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(queue.at(i), static_cast<int>(i) + 2);
   EXPECT_DEATH((void)queue.at(3), "behind < size_");
+}
+
+TEST(RingQueue, rings_that_share_a_store_keep_what_is_theirs_while_they_grow) {
+  RingStore<int> store;
+  std::vector<RingQueue<int, RingStore<int>>> queues(3);
+  for (int i = 0; i < 100; ++i) {
+    for (int q = 0; q < 3; ++q) queues[static_cast<std::size_t>(q)].push(1000 * q + i, store);
+  }
+  for (int i = 0; i < 100; ++i) {
+    for (int q = 0; q < 3; ++q) {
+      EXPECT_EQ(queues[static_cast<std::size_t>(q)].pop(), 1000 * q + i);
+    }
+  }
 }
 
 TEST(RingQueueDeathTest, popping_from_an_empty_queue_aborts) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "sim/core/rng.h"
@@ -81,13 +82,14 @@ TEST(WindowQueue, what_comes_long_before_many_others_is_in_order_too) {
 }
 
 TEST(WindowQueue, keeps_no_memory_for_as_many_events_as_a_run_may_begin_with) {
+  constexpr std::uint64_t kEvents = 400'000;
   WindowQueue queue(kLookahead, 2);
-  for (std::uint64_t i = 0; i < 100'000; ++i) queue.push(at(i % 10), i, 0);
+  for (std::uint64_t i = 0; i < kEvents; ++i) queue.push(at(i % 10), i, 0);
   queue.push(at(1000), 1, 1);
   begin(queue);
-  EXPECT_GE(queue.room(), 100'000U);
+  EXPECT_GE(queue.room(), kEvents);
   ASSERT_TRUE(queue.next_place());
-  EXPECT_EQ(rest_of(queue).size(), 100'000U);
+  EXPECT_EQ(rest_of(queue).size(), kEvents);
   EXPECT_FALSE(queue.next_place());
   queue.push(at(2000), 1, 1);
   for (int window = 0; window < 2; ++window) {
@@ -171,6 +173,20 @@ TEST(WindowQueue, no_window_is_longer_than_the_lookahead) {
       EXPECT_FALSE(queue.next_place());
     }
   }
+}
+
+// So that what its visit needs can be fetched meanwhile.
+TEST(WindowQueue, says_which_place_comes_after_the_next_if_enough_of_its_events_are_known) {
+  WindowQueue queue(kLookahead, 6);
+  for (const std::uint32_t place : {3U, 5U, 2U, 5U}) queue.push(at(10), place, place);
+  begin(queue);
+  ASSERT_TRUE(queue.next_place());
+  EXPECT_EQ(queue.place(), 3U);
+  EXPECT_EQ(queue.place_after(1, 2), 5U);
+  EXPECT_EQ(queue.place_after(1, 3), std::nullopt);
+  EXPECT_EQ(queue.place_after(2, 1), 2U);
+  EXPECT_EQ(queue.place_after(2, 2), std::nullopt);
+  EXPECT_EQ(queue.place_after(3, 1), std::nullopt);
 }
 
 TEST(WindowQueueDeathTest, a_message_that_comes_sooner_is_a_broken_assumption) {

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "tests/unit/engine/simulated.h"
 
 namespace weft::places_test {
@@ -48,6 +52,26 @@ TEST(Places, links_inside_nodes_do_not_count) {
 
 TEST(Places, parts_that_a_link_without_latency_joins_are_one) {
   EXPECT_EQ(places(nodes_on_a_ring("0 ns"), {}).count, 1U);
+}
+
+TEST(LinksOfPlaces, are_those_that_end_at_a_place_and_those_that_begin_there) {
+  Places places;
+  places.count = 3;
+  places.of_link = {1, 0, 1, 2};
+  places.from_link = {0, 1, 2, 2};
+  const LinksOfPlaces links(places);
+  const auto numbers = [](std::span<const LinkId> of) {
+    std::vector<std::uint32_t> all;
+    for (const LinkId link : of) all.push_back(link.value);
+    return all;
+  };
+  using Numbers = std::vector<std::uint32_t>;
+  EXPECT_EQ(numbers(links.into(0)), (Numbers{1}));
+  EXPECT_EQ(numbers(links.into(1)), (Numbers{0, 2}));
+  EXPECT_EQ(numbers(links.into(2)), (Numbers{3}));
+  EXPECT_EQ(numbers(links.from(0)), (Numbers{0}));
+  EXPECT_EQ(numbers(links.from(1)), (Numbers{1}));
+  EXPECT_EQ(numbers(links.from(2)), (Numbers{2, 3}));
 }
 
 TEST(Places, nodes_whose_kernels_wait_for_one_another_are_one) {
