@@ -13,6 +13,7 @@
 #include "sim/report/mode_fields.h"
 #include "sim/report/model.h"
 #include "sim/report/over_time.h"
+#include "sim/report/stages.h"
 
 namespace weft {
 namespace {
@@ -54,6 +55,15 @@ constexpr auto kOfPartitions = std::to_array<FieldRow>({
      "the collective alone on these CUs; absent if both ran together"},
     {"c3.strategies.<mode>.tried.<index>.together_us", Unit::us,
      "both together; absent if each ran alone"},
+});
+
+constexpr auto kOfStages = std::to_array<FieldRow>({
+    {"modes.<mode>.stages.<index>.computing_us", Unit::us,
+     "pipelines, of each stage in their order: something computes; mean over its GPUs"},
+    {"modes.<mode>.stages.<index>.exposed_us", Unit::us,
+     "nothing computes and something communicates; mean over its GPUs"},
+    {"modes.<mode>.stages.<index>.idle_us", Unit::us,
+     "no kernel on a GPU: the pipeline's bubble, and launches; mean over its GPUs"},
 });
 
 constexpr auto kOfAllModes = std::to_array<FieldRow>({
@@ -181,6 +191,7 @@ std::vector<Field> summary_fields() {
   for (const ModeField& field : mode_fields()) {
     fields.push_back({field.path, field.unit, field.title, field.meaning});
   }
+  append(fields, kOfStages);
   for (const C3Field& field : c3_fields()) {
     fields.push_back({std::string("c3.") + field.name, field.unit, field.title, field.meaning});
   }
@@ -202,6 +213,7 @@ constexpr auto kResultFiles = std::to_array<FileRow>({
     {ResultFile::link_classes, "link_classes.csv", link_class_fields},
     {ResultFile::over_time, "over_time.csv", over_time_fields},
     {ResultFile::parts, "parts.csv", part_fields},
+    {ResultFile::stages, "stages.csv", stage_fields},
     {ResultFile::fusions, "fusions.csv", fusion_fields},
     {ResultFile::manifest, "manifest.json", listed<kManifest>},
     {ResultFile::files, kFilesOfResult, listed<kFiles>},

@@ -339,6 +339,29 @@ TEST(Sharding, a_pipeline_gathers_what_its_stages_have_once) {
   EXPECT_EQ(ops_named(of(""), "parameter_gather").size(), 1U + 2 * (2 + 3) + 1U + 2 * (1 + 4));
 }
 
+// The second microbatch goes forward on the first stage, which waits for no other: its layer is
+// gathered again when the first one's pass has ended, as PyTorch's root_pre_forward lets it.
+TEST(Sharding, the_first_gather_of_a_pass_begins_with_it) {
+  const ModelGraph graph = graph_of(
+      "{kind: transformer, model: {layers: 4, hidden: 64, heads: 8, kv_heads: 4, inner: 256, "
+      "vocabulary: 1000}, sequence_length: 32, microbatch: 1, phase: training, sequences: 16, "
+      "parallel: {data: 4, pipeline: 2, shard: parameters}}");
+  const auto copies_in = [&](const std::string& block) {
+    std::vector<const ModelOp*> copies = ops_named(graph, "parameter_copy_in");
+    std::erase_if(copies, [&](const ModelOp* op) { return block_of(graph, *op) != block; });
+    return copies;
+  };
+  const auto first = copies_in("stage 0, microbatch 0: embedding");
+  ASSERT_FALSE(first.empty());
+  EXPECT_TRUE(first[0]->after.empty());
+  const auto again = copies_in("stage 0, microbatch 1: embedding");
+  ASSERT_FALSE(again.empty());
+  ASSERT_EQ(again[0]->after.size(), 1U);
+  const ModelOp& before = graph.ops[again[0]->after[0]];
+  EXPECT_EQ(before.name, "mlp_residual");
+  EXPECT_EQ(block_of(graph, before), "stage 0, microbatch 0: forward of layer 1");
+}
+
 // A last part without layers: its head is gathered before it is used.
 TEST(Sharding, a_part_with_the_head_alone_gathers_it_for_its_forward_pass) {
   const ModelGraph graph = graph_of(

@@ -14,6 +14,7 @@
 #include "sim/report/manifest.h"
 #include "sim/report/model.h"
 #include "sim/report/over_time.h"
+#include "sim/report/stages.h"
 #include "sim/report/summary.h"
 #include "tests/unit/report/made_up_results.h"
 
@@ -51,6 +52,7 @@ RunReport strategies() {
 RunReport whole_model() {
   RunReport report = all_modes();
   report.scenario.workload.kind = WorkloadKind::transformer;
+  report.scenario.workload.transformer.parallel.pipeline = 2;
   for (ModeRun& run : report.runs) {
     run.result.parts = {{.name = "mlp", .computing = microseconds(120), .exposed = {}},
                         {.name = "mlp_sum", .computing = {}, .exposed = microseconds(60)}};
@@ -148,6 +150,7 @@ TEST(Fields, are_the_columns_of_csv_files) {
   EXPECT_EQ(first_line(link_classes_csv(report)), in_a_line(ResultFile::link_classes));
   EXPECT_EQ(first_line(over_time_csv(report)), in_a_line(ResultFile::over_time));
   EXPECT_EQ(first_line(parts_csv(report)), in_a_line(ResultFile::parts));
+  EXPECT_EQ(first_line(stages_csv(report)), in_a_line(ResultFile::stages));
   EXPECT_EQ(first_line(fusions_csv(report)), in_a_line(ResultFile::fusions));
 }
 
@@ -166,7 +169,7 @@ TEST(Fields, are_those_of_the_catalogue) {
 
 constexpr std::array kAll = {
     ResultFile::summary,   ResultFile::operators, ResultFile::links,      ResultFile::link_classes,
-    ResultFile::over_time, ResultFile::parts,     ResultFile::fusions,    ResultFile::manifest,
+    ResultFile::over_time, ResultFile::parts,     ResultFile::stages,    ResultFile::fusions,    ResultFile::manifest,
     ResultFile::files,     ResultFile::sweep,     ResultFile::sweep_long, ResultFile::catalogue,
     ResultFile::points};
 
