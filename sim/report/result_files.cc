@@ -34,8 +34,8 @@ std::vector<OutputFile> result_files(const RunReport& report) {
 std::vector<std::string> result_names() {
   using enum ResultFile;
   std::vector<std::string> names;
-  for (const ResultFile file :
-       {summary, operators, links, link_classes, over_time, parts, stages, fusions, manifest, files}) {
+  for (const ResultFile file : {summary, operators, links, link_classes, over_time, parts, stages,
+                                fusions, manifest, files}) {
     names.emplace_back(file_name(file));
   }
   names.emplace_back(kResolvedScenario);

@@ -9,7 +9,6 @@
 #include "sim/report/columns.h"
 #include "sim/report/measures.h"
 #include "sim/report/numbers.h"
-#include "sim/pipeline/schedules.h"
 #include "sim/scenario/decoder_size.h"
 #include "sim/scenario/modes.h"
 #include "sim/scenario/workload_kinds.h"

@@ -83,8 +83,8 @@ std::string wrapped(const std::string& label, const std::string& text) {
 }
 
 std::string model_tables(const RunReport& report) {
-  return replay_text(report) + "\n" + parts_table(report) + stages_table(report) + path_text(report) + "\n" +
-         fusions_table(report) + "\n";
+  return replay_text(report) + "\n" + parts_table(report) + stages_table(report) +
+         path_text(report) + "\n" + fusions_table(report) + "\n";
 }
 
 std::string ledger_text(const RunReport& report) {

@@ -168,10 +168,10 @@ TEST(Fields, are_those_of_the_catalogue) {
 }
 
 constexpr std::array kAll = {
-    ResultFile::summary,   ResultFile::operators, ResultFile::links,      ResultFile::link_classes,
-    ResultFile::over_time, ResultFile::parts,     ResultFile::stages,    ResultFile::fusions,    ResultFile::manifest,
-    ResultFile::files,     ResultFile::sweep,     ResultFile::sweep_long, ResultFile::catalogue,
-    ResultFile::points};
+    ResultFile::summary,   ResultFile::operators, ResultFile::links,  ResultFile::link_classes,
+    ResultFile::over_time, ResultFile::parts,     ResultFile::stages, ResultFile::fusions,
+    ResultFile::manifest,  ResultFile::files,     ResultFile::sweep,  ResultFile::sweep_long,
+    ResultFile::catalogue, ResultFile::points};
 
 TEST(Fields, end_in_their_unit_and_have_a_meaning) {
   for (const ResultFile file : kAll) {
