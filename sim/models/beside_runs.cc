@@ -59,8 +59,8 @@ std::vector<Beside> most_on_a_gpu(const std::map<std::uint32_t, std::vector<Besi
 
 std::vector<SimTime> ends_on_gpus(const ModelGraph& transfer, const RunResult& alone) {
   std::vector<SimTime> ends;
+  ends.reserve(alone.gpus.size());
   for (const GpuUse& gpu : alone.gpus) ends.push_back(gpu.end);
-  const std::vector<SimTime> own = ends;
   std::vector<std::uint32_t> operators(ends.size());
   for (const ModelOp& op : transfer.ops) {
     for (const std::vector<std::uint32_t>& group : transfer.places[op.place].groups) {
@@ -71,7 +71,7 @@ std::vector<SimTime> ends_on_gpus(const ModelGraph& transfer, const RunResult& a
     for (const std::vector<std::uint32_t>& group : transfer.places[op.place].groups) {
       SimTime end;
       for (const std::uint32_t gpu : group) {
-        if (operators[gpu] == 1) end = later(end, own[gpu]);
+        if (operators[gpu] == 1) end = later(end, alone.gpus[gpu].end);
       }
       for (const std::uint32_t gpu : group) ends[gpu] = later(ends[gpu], end);
     }

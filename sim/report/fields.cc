@@ -57,15 +57,6 @@ constexpr auto kOfPartitions = std::to_array<FieldRow>({
      "both together; absent if each ran alone"},
 });
 
-constexpr auto kOfStages = std::to_array<FieldRow>({
-    {"modes.<mode>.stages.<index>.computing_us", Unit::us,
-     "pipelines, of each stage in their order: something computes; mean over its GPUs"},
-    {"modes.<mode>.stages.<index>.exposed_us", Unit::us,
-     "nothing computes and something communicates; mean over its GPUs"},
-    {"modes.<mode>.stages.<index>.idle_us", Unit::us,
-     "no kernel on a GPU: the pipeline's bubble, and launches; mean over its GPUs"},
-});
-
 constexpr auto kOfAllModes = std::to_array<FieldRow>({
     {"why", Unit::text, "what bounds each mode, what overlap hid and what it cost, in words"},
     {"ledger.balanced", Unit::text, "whether every mode's ledger balances; a run fails if not"},
@@ -191,7 +182,10 @@ std::vector<Field> summary_fields() {
   for (const ModeField& field : mode_fields()) {
     fields.push_back({field.path, field.unit, field.title, field.meaning});
   }
-  append(fields, kOfStages);
+  for (const Field& field : stage_fields()) {
+    if (!is_of_stage(field)) continue;
+    fields.push_back({"modes.<mode>.stages.<index>." + field.name, field.unit, "", field.meaning});
+  }
   for (const C3Field& field : c3_fields()) {
     fields.push_back({std::string("c3.") + field.name, field.unit, field.title, field.meaning});
   }

@@ -59,8 +59,11 @@ std::string bubble_text(const Scenario& scenario) {
   if (row.cuts_backward || shape.microbatches == 0) return {};
   const double bubble = shape.stages - 1;
   const double work = static_cast<double>(shape.microbatches) * shape.virtual_stages;
-  return fmt::format("bubble of {}, {} stages and {} microbatches, if all took as long: {}\n",
-                     row.word, shape.stages, shape.microbatches,
+  const std::string parts = shape.virtual_stages == 1
+                                ? std::string()
+                                : fmt::format(" of {} virtual ones", shape.virtual_stages);
+  return fmt::format("bubble of {}, {} stages{} and {} microbatches, if all took as long: {}\n",
+                     row.word, shape.stages, parts, shape.microbatches,
                      percent_text(bubble / (bubble + work)));
 }
 
@@ -120,5 +123,16 @@ std::string stages_csv(const RunReport& report) {
 }
 
 std::vector<Field> stage_fields() { return fields_of(kStageColumns); }
+
+bool is_of_stage(const Field& field) { return field.unit == Unit::us; }
+
+std::vector<std::pair<std::string, FieldValue>> values_of(const RunResult& result,
+                                                          const StageTime& time) {
+  std::vector<std::pair<std::string, FieldValue>> values;
+  for (const Column<StageRow>& column : kStageColumns) {
+    if (column.unit == Unit::us) values.emplace_back(column.name, column.value({result, time}));
+  }
+  return values;
+}
 
 }  // namespace weft

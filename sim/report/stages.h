@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sim/report/field_value.h"
 #include "sim/report/fields.h"
 #include "sim/report/run_report.h"
 
@@ -26,5 +28,9 @@ std::string stages_table(const RunReport& report);
 
 std::string stages_csv(const RunReport& report);
 std::vector<Field> stage_fields();
+// Whether it is a value, and does not say of which stage and mode; those with their names.
+bool is_of_stage(const Field& field);
+std::vector<std::pair<std::string, FieldValue>> values_of(const RunResult& result,
+                                                          const StageTime& time);
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "sim/models/single_operator.h"
 #include "sim/report/c3.h"
@@ -54,10 +55,9 @@ void put_mode(Json& summary, ModeView mode) {
 void put_stages(Json& summary, const RunReport& report) {
   for (const ModeRun& run : report.runs) {
     for (const StageTime& time : stage_times(report, run.result)) {
-      summary["modes"][name_of(run.result.mode)]["stages"].push_back(
-          {{"computing_us", in_us(time.computing)},
-           {"exposed_us", in_us(time.exposed)},
-           {"idle_us", in_us(time.idle)}});
+      Json stage;
+      for (const auto& [name, value] : values_of(run.result, time)) stage[name] = json_of(value);
+      summary["modes"][name_of(run.result.mode)]["stages"].push_back(std::move(stage));
     }
   }
 }

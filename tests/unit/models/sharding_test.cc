@@ -127,7 +127,11 @@ TEST(Sharding, gradients_of_each_microbatch_are_scattered) {
     EXPECT_EQ(names_after(graph, first_named(graph, "optimizer")), Names{"gradient_sum_add"});
     const char* first = shard == "gradients" ? "token_embedding" : "parameter_copy_in";
     const std::vector<const ModelOp*> begins = ops_named(graph, first);
-    EXPECT_EQ(names_after(graph, *begins[shard == "gradients" ? 1 : 7]), Names{"gradient_sum"});
+    if (shard == "gradients") {
+      EXPECT_EQ(names_after(graph, *begins[1]), Names{"gradient_sum"});
+    } else {
+      EXPECT_EQ(names_after(graph, *begins[7]), (Names{"gradient_copy_in", "gradient_sum"}));
+    }
   }
 }
 
