@@ -76,8 +76,11 @@ std::string with_placeholders(std::string path) {
     const auto at = path.find(part);
     if (at != std::string::npos) path.replace(at, part.size(), ".<part>.");
   }
-  const auto at = path.find(".0.");
-  return at == std::string::npos ? path : path.replace(at, 3, ".<index>.");
+  for (const std::string index : {".0.", ".1."}) {
+    const auto at = path.find(index);
+    if (at != std::string::npos) return path.replace(at, index.size(), ".<index>.");
+  }
+  return path;
 }
 
 void collect(const Json& value, const std::string& path, std::set<std::string>& names) {
