@@ -37,8 +37,8 @@ struct PlacedPiece {
 struct PairBeside {
   PlacedPiece transfer;
   std::vector<PlacedPiece> computing;
-  // The transfer is the shorter one and begins with the others, as sends of what the block before
-  // has made do. Else it is beside any part of them.
+  // The transfer begins with the others, as sends of what the block before has made do. Else the
+  // shorter one is beside any part of the longer.
   bool together = false;
   auto operator<=>(const PairBeside&) const = default;
 };
@@ -64,6 +64,11 @@ struct Neighbours {
 // which the piece's GPU 0 is the one with number `shift`. In the piece's numbers.
 std::vector<Groups> groups_on(const ModelGraph& transfer, std::uint32_t shift,
                               const std::vector<bool>& gpus);
+
+// By GPU, until when a transfer that this is the result of is there: until it has ended on this GPU
+// and on those of its groups that do nothing else in it. What is sent is on its way until it has
+// come, and slows what the sender computes meanwhile.
+std::vector<SimTime> ends_on_gpus(const ModelGraph& transfer, const RunResult& alone);
 
 // That part of a transfer.
 ModelGraph part_on(const ModelGraph& transfer, std::uint32_t shift, const std::vector<bool>& gpus);
@@ -119,6 +124,7 @@ class FindNeighbours {
   // GPUs that a run has of a transfer's, in the cluster's numbers.
   [[nodiscard]] std::vector<std::uint32_t> shared(const PieceRun& transfer,
                                                   const PieceRun& run) const;
+  // When a transfer has ended on one GPU of its piece.
   [[nodiscard]] SimTime end_on(std::uint32_t gpu, const PieceRun& transfer) const;
   // What a transfer that shares these GPUs with a run is to it.
   [[nodiscard]] Beside beside(const PieceRun& run, const PieceRun& transfer,
@@ -141,6 +147,7 @@ class FindNeighbours {
   const Cluster& cluster_;
   std::vector<std::vector<std::uint32_t>> computes_on_;  // by piece
   std::vector<std::vector<std::uint32_t>> all_;          // the same
+  std::vector<std::vector<SimTime>> ends_;               // the same, of a transfer, by GPU
   std::vector<Content> contents_;                        // the same
   std::map<std::pair<PlacedPiece, std::vector<PlacedPiece>>, Pair> pairs_;
   // Operators of a transfer, its groups by operator, shapes and first GPUs of the computing ones,

@@ -57,6 +57,28 @@ std::vector<Beside> most_on_a_gpu(const std::map<std::uint32_t, std::vector<Besi
   return different.size() > 1 ? largest_of(all) : all;
 }
 
+std::vector<SimTime> ends_on_gpus(const ModelGraph& transfer, const RunResult& alone) {
+  std::vector<SimTime> ends;
+  ends.reserve(alone.gpus.size());
+  for (const GpuUse& gpu : alone.gpus) ends.push_back(gpu.end);
+  std::vector<std::uint32_t> operators(ends.size());
+  for (const ModelOp& op : transfer.ops) {
+    for (const std::vector<std::uint32_t>& group : transfer.places[op.place].groups) {
+      for (const std::uint32_t gpu : group) ++operators[gpu];
+    }
+  }
+  for (const ModelOp& op : transfer.ops) {
+    for (const std::vector<std::uint32_t>& group : transfer.places[op.place].groups) {
+      SimTime end;
+      for (const std::uint32_t gpu : group) {
+        if (operators[gpu] == 1) end = later(end, alone.gpus[gpu].end);
+      }
+      for (const std::uint32_t gpu : group) ends[gpu] = later(ends[gpu], end);
+    }
+  }
+  return ends;
+}
+
 SimTime end_of(const PieceRun& run, const std::vector<RunResult>& pieces) {
   return run.start + run.pace.after(pieces[run.piece].time);
 }

@@ -105,6 +105,8 @@ FindNeighbours::FindNeighbours(const std::vector<Piece>& pieces,
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     computes_on_.push_back(gpus_that_compute(results[i]));
     all_.push_back(gpus_of(pieces[i].graph()));
+    std::vector<SimTime>& ends = ends_.emplace_back();
+    if (computes_on_[i].empty()) ends = ends_on_gpus(pieces[i].graph(), results[i]);
   }
   find_contents();
 }
@@ -178,10 +180,8 @@ std::vector<Neighbours> FindNeighbours::in(const std::vector<PieceRun>& runs) {
   return all;
 }
 
-// When a transfer has ended on one GPU of its piece.
 SimTime FindNeighbours::end_on(std::uint32_t gpu, const PieceRun& transfer) const {
-  const SimTime end = results_[transfer.piece].gpus[gpu].end;
-  return transfer.start + transfer.pace.after(end - SimTime{});
+  return transfer.start + transfer.pace.after(ends_[transfer.piece][gpu] - SimTime{});
 }
 
 std::set<BlockId> FindNeighbours::blocks_beside(const PieceRun& transfer,
@@ -263,7 +263,8 @@ bool FindNeighbours::begin_together(const PieceRun& transfer,
     const PieceRun& run = runs[i];
     const SimTime first = std::min(transfer.start, run.start);
     const Duration apart = later(transfer.start, run.start) - first;
-    return transferring < results_[run.piece].time && apart.count() <= transferring.count() / 8;
+    const Duration shorter = std::min(transferring, results_[run.piece].time);
+    return apart.count() <= shorter.count() / 8;
   });
 }
 

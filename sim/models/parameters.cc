@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/core/once_each.h"
 #include "sim/core/round_up.h"
 
 namespace weft {
@@ -22,9 +23,10 @@ std::vector<Parameters::Unit> Parameters::units() const {
   return units;
 }
 
-void Parameters::begin(Pass pass) {
+void Parameters::begin(Pass pass, OpId before) {
   pass_ = pass;
   next_ = begun_ = 0;
+  before_ = before;
 }
 
 // The ends come first in both passes: they are whole in the backward pass.
@@ -74,6 +76,9 @@ void Parameters::gather(Unit& unit) {
         .place = stage_.tensor,
         .stream = kParameters,
         .after = out_.inputs()};
+    const OpId before = std::exchange(before_, OpId::none());
+    if (!before.is_none()) copy.after.push_back(before);
+    copy.after = once_each(std::move(copy.after));
     unit.gathered.push_back(
         out_.add(gather_of(part, workload_, kParameters, out_.add(std::move(copy)))));
   }

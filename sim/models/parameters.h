@@ -5,8 +5,10 @@
 // pass. The former stays whole from the forward to the end of the backward pass. In a pipeline what
 // a backward pass has gathered stays for the next microbatch's forward pass (as its stages in
 // PyTorch: set_reshard_after_backward). When a pass comes to a unit, the gather of the unit
-// `prefetch` ahead begins on a stream of its own; a copy then lays the unit's own tensors out of
-// what was gathered, part of each GPU by part, and its operators follow.
+// `prefetch` ahead begins on a stream of its own, that of the first one when what its GPU computed
+// before the pass has ended, too (PyTorch's root_pre_forward lets it wait for the stream that
+// computes); a copy then lays the unit's own tensors out of what was gathered, part of each GPU by
+// part, and its operators follow.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@ class Parameters {
       : out_(out), workload_(workload), stage_(stage), units_(units()) {}
 
   enum class Pass : std::uint8_t { forward, backward };
-  void begin(Pass pass);
+  // `before`: the last that was computed before the pass.
+  void begin(Pass pass, OpId before);
   // The embedding or the head begins, or a layer, in the order of the pass.
   void use_ends();
   void use_next();
@@ -50,6 +53,7 @@ class Parameters {
   Pass pass_ = Pass::forward;  // and of its units:
   std::size_t next_ = 0;       // to be used
   std::size_t begun_ = 0;      // gathers, of those before this one
+  OpId before_ = OpId::none();
 };
 
 }  // namespace weft

@@ -54,6 +54,8 @@ class Transformer {
   ModelGraph build() {
     std::vector<WrittenStep> written;
     for (const PipelineStep& step : pipeline_order(pipeline_)) {
+      const bool beside_last = !written.empty() && written.back().overlaps_next;
+      if (!beside_last) before_pass_ = computed_[static_cast<std::size_t>(step.stage)];
       written.push_back({graph_.ops.next_id(), step.overlaps_next && !sends_in_turns(pipeline_)});
       run(step);
     }
@@ -201,7 +203,7 @@ class Transformer {
     continue_from(at(inputs_, step).forward,
                   here ? at(outputs_, *before, step.microbatch).forward : OpId::none());
     Parameters& parameters = parameters_at(step);
-    parameters.begin(Parameters::Pass::forward);
+    parameters.begin(Parameters::Pass::forward, before_pass_);
     out_.wait_for(gradients_of(step.stage).sum_of_microbatch());
     if (stage.first) {
       out_.begin_block(where(pipeline_, step) + "embedding");
@@ -270,7 +272,7 @@ class Transformer {
     const auto ready = [&](const LayerWeights& weights) {
       if (ends) gradients.are_ready(weights);
     };
-    parameters_at(step).begin(Parameters::Pass::backward);
+    parameters_at(step).begin(Parameters::Pass::backward, before_pass_);
     LayerWeights embedding{.common = embedding_weights(spec_.decoder, spec_.parallel.tensor)};
     if (stage.last) {
       for (int i = spec_.mtp_modules - 1; i >= 0; --i) {
@@ -375,6 +377,7 @@ class Transformer {
   std::vector<Ends> inputs_;            // what each place receives; none at the ends
   std::vector<Ends> outputs_;           // what it computed last
   std::vector<OpId> computed_;          // the same, by stage only
+  OpId before_pass_ = OpId::none();     // what its stage computed before the pass that is written
   std::vector<OpId> gradients_sent_;    // by stage: the last send to the previous stage
   OpId embedding_made_ = OpId::none();  // its gradients, by this operator
   OpId head_made_ = OpId::none();

@@ -13,6 +13,7 @@
 #include "sim/report/mode_fields.h"
 #include "sim/report/model.h"
 #include "sim/report/over_time.h"
+#include "sim/report/stages.h"
 
 namespace weft {
 namespace {
@@ -181,6 +182,10 @@ std::vector<Field> summary_fields() {
   for (const ModeField& field : mode_fields()) {
     fields.push_back({field.path, field.unit, field.title, field.meaning});
   }
+  for (const Field& field : stage_fields()) {
+    if (!is_of_stage(field)) continue;
+    fields.push_back({"modes.<mode>.stages.<index>." + field.name, field.unit, "", field.meaning});
+  }
   for (const C3Field& field : c3_fields()) {
     fields.push_back({std::string("c3.") + field.name, field.unit, field.title, field.meaning});
   }
@@ -202,6 +207,7 @@ constexpr auto kResultFiles = std::to_array<FileRow>({
     {ResultFile::link_classes, "link_classes.csv", link_class_fields},
     {ResultFile::over_time, "over_time.csv", over_time_fields},
     {ResultFile::parts, "parts.csv", part_fields},
+    {ResultFile::stages, "stages.csv", stage_fields},
     {ResultFile::fusions, "fusions.csv", fusion_fields},
     {ResultFile::manifest, "manifest.json", listed<kManifest>},
     {ResultFile::files, kFilesOfResult, listed<kFiles>},

@@ -19,6 +19,7 @@ enum class ResultFile {
   link_classes,
   over_time,
   parts,
+  stages,
   fusions,
   manifest,
   files,

@@ -7,6 +7,7 @@
 #include "sim/report/manifest.h"
 #include "sim/report/model.h"
 #include "sim/report/over_time.h"
+#include "sim/report/stages.h"
 #include "sim/report/summary.h"
 #include "sim/scenario/load.h"
 
@@ -21,6 +22,9 @@ std::vector<OutputFile> result_files(const RunReport& report) {
   if (is_model(report.scenario.workload.kind)) {
     files.push_back({file_name(ResultFile::parts), parts_csv(report)});
     files.push_back({file_name(ResultFile::fusions), fusions_csv(report)});
+    if (has_stages(report.scenario)) {
+      files.push_back({file_name(ResultFile::stages), stages_csv(report)});
+    }
   }
   files.push_back({kResolvedScenario, to_text(report.scenario)});
   files.push_back({file_name(ResultFile::manifest), manifest_json(report)});
@@ -30,8 +34,8 @@ std::vector<OutputFile> result_files(const RunReport& report) {
 std::vector<std::string> result_names() {
   using enum ResultFile;
   std::vector<std::string> names;
-  for (const ResultFile file :
-       {summary, operators, links, link_classes, over_time, parts, fusions, manifest, files}) {
+  for (const ResultFile file : {summary, operators, links, link_classes, over_time, parts, stages,
+                                fusions, manifest, files}) {
     names.emplace_back(file_name(file));
   }
   names.emplace_back(kResolvedScenario);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "sim/models/single_operator.h"
 #include "sim/report/c3.h"
 #include "sim/report/field_names.h"
 #include "sim/report/mode_fields.h"
+#include "sim/report/stages.h"
 #include "sim/report/why.h"
 #include "sim/scenario/modes.h"
 
@@ -46,6 +48,16 @@ void put_mode(Json& summary, ModeView mode) {
       if (is_idle(part)) continue;
       mode.part = &part;
       put(summary, field, mode);
+    }
+  }
+}
+
+void put_stages(Json& summary, const RunReport& report) {
+  for (const ModeRun& run : report.runs) {
+    for (const StageTime& time : stage_times(report, run.result)) {
+      Json stage;
+      for (const auto& [name, value] : values_of(run.result, time)) stage[name] = json_of(value);
+      summary["modes"][name_of(run.result.mode)]["stages"].push_back(std::move(stage));
     }
   }
 }
@@ -137,6 +149,7 @@ std::string summary_json(const RunReport& report) {
   put_recording(summary, report);
   if (alone) summary["c3"] = c3_json(*alone);
   for (const ModeRun& run : report.runs) put_mode(summary, view_of(report, run));
+  put_stages(summary, report);
   if (alone) put_tried(summary["c3"]["strategies"], report);
   summary["why"] = why(report);
   summary["ledger"] = ledger_json(report);

@@ -12,6 +12,7 @@
 #include "sim/report/mode_fields.h"
 #include "sim/report/model.h"
 #include "sim/report/numbers.h"
+#include "sim/report/stages.h"
 #include "sim/report/step_gain.h"
 #include "sim/report/why.h"
 #include "sim/scenario/modes.h"
@@ -82,8 +83,8 @@ std::string wrapped(const std::string& label, const std::string& text) {
 }
 
 std::string model_tables(const RunReport& report) {
-  return replay_text(report) + "\n" + parts_table(report) + path_text(report) + "\n" +
-         fusions_table(report) + "\n";
+  return replay_text(report) + "\n" + parts_table(report) + stages_table(report) +
+         path_text(report) + "\n" + fusions_table(report) + "\n";
 }
 
 std::string ledger_text(const RunReport& report) {

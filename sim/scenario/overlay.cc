@@ -10,6 +10,7 @@
 #include "sim/scenario/astra_sim.h"
 #include "sim/scenario/base_keys.h"
 #include "sim/scenario/list_elements.h"
+#include "sim/scenario/preset_words.h"
 #include "sim/spec/parsed_texts.h"
 
 namespace weft {
@@ -202,7 +203,15 @@ void BaseResolver::resolve(Node& root, const fs::path& file) {
 void BaseResolver::resolve_node(Node& node, std::string_view key) {
   if (node.find(base_keys::kFromAstraSim) != nullptr) resolve_astra_sim(node);
   for (Node& item : node.items) resolve_node(item);
-  for (Entry& entry : node.entries) resolve_node(entry.value, entry.key);
+  for (Entry& entry : node.entries) {
+    resolve_node(entry.value, entry.key);
+    if (entry.value.kind != Node::Kind::scalar || !is_base_name(entry.value.text)) continue;
+    const std::string right = right_for_preset(entry.key, entry.value.text, folders());
+    if (right.empty()) continue;
+    error(entry.value.at, right);
+    entry.value = node_at(entry.value.at, Node::Kind::map);
+    entry.value.incomplete = node.incomplete = true;
+  }
   if (node.find(base_keys::kBase) != nullptr) resolve_base(node, key);
 }
 

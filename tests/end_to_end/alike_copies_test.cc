@@ -75,5 +75,16 @@ TEST_F(AlikeCopies, are_all_simulated_for_a_timeline) {
   EXPECT_EQ(run(" --trace t.json.gz", "traced")["engine"]["simulated_gpus"], 128);
 }
 
+// Each piece needs 10 MiB; that sums over slow NICs outlast their layers, so that a stage's last
+// backward pass is one piece of 21 MiB, is known only when it runs.
+TEST_F(AlikeCopies, say_what_they_need_where_memory_is_too_small_for_what_runs_together) {
+  const std::string slow =
+      " --set workload.model.layers=16 --set 'cluster.nic.bandwidth=20 Gb/s' --set run.max_memory=";
+  const Ended refused = weft_in(folder_.path(""), "run copies.yaml -q" + slow + "'14 MiB'");
+  EXPECT_EQ(refused.status, 1) << refused.err;
+  EXPECT_TRUE(refused.says("these have to be simulated together")) << refused.err;
+  EXPECT_EQ(run(slow + "'1 GiB'", "allowed")["engine"]["simulated_gpus"], 32);
+}
+
 }  // namespace
 }  // namespace weft::alike_copies_end_to_end_test

@@ -251,21 +251,22 @@ void expect_folded_within(const Within& within, int data, const std::string& sha
 
 // A GEMM whose WG fills a CU keeps sends' channels out until it is done, and they then keep the
 // next one's WG waiting: how much depends on what a send meets, and unless it begins with a layer
-// folding has the mean over it. -0.9 to +0.3 % with seeds 1 to 4.
+// folding has the mean over it. -0.4 to +0.6 % with seeds 1 to 4.
 TEST(Folding, every_schedule_takes_as_long_as_the_whole) {
   expect_folded_within({.shorter = 0.01, .longer = 0.01}, 1);
 }
 
 // With virtual stages or cut backwards, sums of gradients lie beside other parts of the schedule
-// and beside sends. -0.9 to +1.1 % with seeds 1 to 4.
+// and beside sends. -1.5 to +0.9 % with seeds 1 to 4: `interleaved` and `breadth_first` with seed 1
+// have sends that wait for SMs to the end of a layer, whose mean says little (docs/models.md).
 TEST(Folding, sums_beside_other_parts_of_a_schedule_slow_them) {
-  expect_folded_within({.shorter = 0.01, .longer = 0.012}, 2);
+  expect_folded_within({.shorter = 0.016, .longer = 0.01}, 2);
 }
 
 // Parameters that each pass gathers: blocks of several stages are joined, and their operators begin
-// apart. Transfers beside joined blocks do not slow these. -0.9 to +1.8 % with seeds 1 to 4.
+// apart. Transfers beside joined blocks do not slow these. -0.7 to +0.7 % with seeds 1 to 4.
 TEST(Folding, a_pipeline_that_gathers_parameters_takes_as_long_as_the_whole) {
-  expect_folded_within({.shorter = 0.01, .longer = 0.02}, 2, "parameters");
+  expect_folded_within({.shorter = 0.01, .longer = 0.01}, 2, "parameters");
 }
 
 }  // namespace

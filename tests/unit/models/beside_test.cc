@@ -134,6 +134,39 @@ TEST(Neighbours, are_transfers_on_streams_of_their_own) {
   EXPECT_EQ(beside[1], (std::vector<Beside>{{Duration{}, microseconds(100), half}}));
 }
 
+// A layer of 50 us and a transfer of 100 us on its GPUs: together if they begin within an eighth of
+// the shorter one's time.
+TEST(Neighbours, begin_together_whichever_is_longer) {
+  const Cluster cluster = with_a_straggler();
+  const std::vector<Piece> pieces = {layer_on(0, true), send(8, 16)};
+  const std::vector<RunResult> results = {computing_on(8, 50), computing_on(0, 100)};
+  const auto together = [&](Duration later) {
+    const std::vector<PieceRun> runs = {
+        {.piece = 0, .node = 1, .block = BlockId(0), .start = SimTime{} + later},
+        {.piece = 1, .block = BlockId(1)}};
+    return FindNeighbours(pieces, results, cluster).in(runs).at(0).pair.together;
+  };
+  EXPECT_TRUE(together({}));
+  EXPECT_TRUE(together(microseconds(6)));
+  EXPECT_FALSE(together(microseconds(7)));
+}
+
+// A sender's kernel ends after 60 us, what it sent has come after 100: so long it is there. If the
+// sender then sums gradients with another GPU until 300 us, the receiver is done all the same.
+TEST(Neighbours, what_is_sent_is_there_until_it_has_come) {
+  Piece transfer = send(0, 8);
+  RunResult alone = computing_on(0, 100);
+  alone.gpus[0].end = SimTime{} + microseconds(60);
+  EXPECT_EQ(ends_on_gpus(transfer.graph(), alone)[0], SimTime{} + microseconds(100));
+  ModelOp sum = transfer.part.ops[OpId(0)];
+  sum.place = transfer.part.add_place({.groups = {{0, 1}}});
+  transfer.part.add(sum);
+  alone.gpus[0].end = alone.gpus[1].end = SimTime{} + microseconds(300);
+  const std::vector<SimTime> ends = ends_on_gpus(transfer.graph(), alone);
+  EXPECT_EQ(ends[0], SimTime{} + microseconds(300));
+  EXPECT_EQ(ends[8], SimTime{} + microseconds(100));
+}
+
 Scenario pipeline() { return two_stages("gpus_per_node: 4", "tensor: 2, pipeline: 2"); }
 
 PairGraph both_of(const PairBeside& pair, const OneByOne& alone, const Cluster& cluster) {

@@ -127,7 +127,11 @@ TEST(Sharding, gradients_of_each_microbatch_are_scattered) {
     EXPECT_EQ(names_after(graph, first_named(graph, "optimizer")), Names{"gradient_sum_add"});
     const char* first = shard == "gradients" ? "token_embedding" : "parameter_copy_in";
     const std::vector<const ModelOp*> begins = ops_named(graph, first);
-    EXPECT_EQ(names_after(graph, *begins[shard == "gradients" ? 1 : 7]), Names{"gradient_sum"});
+    if (shard == "gradients") {
+      EXPECT_EQ(names_after(graph, *begins[1]), Names{"gradient_sum"});
+    } else {
+      EXPECT_EQ(names_after(graph, *begins[7]), (Names{"gradient_copy_in", "gradient_sum"}));
+    }
   }
 }
 
@@ -337,6 +341,29 @@ TEST(Sharding, a_pipeline_gathers_what_its_stages_have_once) {
   // stages, of which the third and fourth F and the last B find the two layers; F B four times on
   // the second, of which all F but the first do.
   EXPECT_EQ(ops_named(of(""), "parameter_gather").size(), 1U + 2 * (2 + 3) + 1U + 2 * (1 + 4));
+}
+
+// The second microbatch goes forward on the first stage, which waits for no other: its layer is
+// gathered again when the first one's pass has ended, as PyTorch's root_pre_forward lets it.
+TEST(Sharding, the_first_gather_of_a_pass_begins_with_it) {
+  const ModelGraph graph = graph_of(
+      "{kind: transformer, model: {layers: 4, hidden: 64, heads: 8, kv_heads: 4, inner: 256, "
+      "vocabulary: 1000}, sequence_length: 32, microbatch: 1, phase: training, sequences: 16, "
+      "parallel: {data: 4, pipeline: 2, shard: parameters}}");
+  const auto copies_in = [&](const std::string& block) {
+    std::vector<const ModelOp*> copies = ops_named(graph, "parameter_copy_in");
+    std::erase_if(copies, [&](const ModelOp* op) { return block_of(graph, *op) != block; });
+    return copies;
+  };
+  const auto first = copies_in("stage 0, microbatch 0: embedding");
+  ASSERT_FALSE(first.empty());
+  EXPECT_TRUE(first[0]->after.empty());
+  const auto again = copies_in("stage 0, microbatch 1: embedding");
+  ASSERT_FALSE(again.empty());
+  ASSERT_EQ(again[0]->after.size(), 1U);
+  const ModelOp& before = graph.ops[again[0]->after[0]];
+  EXPECT_EQ(before.name, "mlp_residual");
+  EXPECT_EQ(block_of(graph, before), "stage 0, microbatch 0: forward of layer 1");
 }
 
 // A last part without layers: its head is gathered before it is used.

@@ -14,6 +14,7 @@
 #include "sim/report/manifest.h"
 #include "sim/report/model.h"
 #include "sim/report/over_time.h"
+#include "sim/report/stages.h"
 #include "sim/report/summary.h"
 #include "tests/unit/report/made_up_results.h"
 
@@ -51,6 +52,7 @@ RunReport strategies() {
 RunReport whole_model() {
   RunReport report = all_modes();
   report.scenario.workload.kind = WorkloadKind::transformer;
+  report.scenario.workload.transformer.parallel.pipeline = 2;
   for (ModeRun& run : report.runs) {
     run.result.parts = {{.name = "mlp", .computing = microseconds(120), .exposed = {}},
                         {.name = "mlp_sum", .computing = {}, .exposed = microseconds(60)}};
@@ -74,8 +76,11 @@ std::string with_placeholders(std::string path) {
     const auto at = path.find(part);
     if (at != std::string::npos) path.replace(at, part.size(), ".<part>.");
   }
-  const auto at = path.find(".0.");
-  return at == std::string::npos ? path : path.replace(at, 3, ".<index>.");
+  for (const std::string index : {".0.", ".1."}) {
+    const auto at = path.find(index);
+    if (at != std::string::npos) return path.replace(at, index.size(), ".<index>.");
+  }
+  return path;
 }
 
 void collect(const Json& value, const std::string& path, std::set<std::string>& names) {
@@ -148,6 +153,7 @@ TEST(Fields, are_the_columns_of_csv_files) {
   EXPECT_EQ(first_line(link_classes_csv(report)), in_a_line(ResultFile::link_classes));
   EXPECT_EQ(first_line(over_time_csv(report)), in_a_line(ResultFile::over_time));
   EXPECT_EQ(first_line(parts_csv(report)), in_a_line(ResultFile::parts));
+  EXPECT_EQ(first_line(stages_csv(report)), in_a_line(ResultFile::stages));
   EXPECT_EQ(first_line(fusions_csv(report)), in_a_line(ResultFile::fusions));
 }
 
@@ -165,10 +171,10 @@ TEST(Fields, are_those_of_the_catalogue) {
 }
 
 constexpr std::array kAll = {
-    ResultFile::summary,   ResultFile::operators, ResultFile::links,      ResultFile::link_classes,
-    ResultFile::over_time, ResultFile::parts,     ResultFile::fusions,    ResultFile::manifest,
-    ResultFile::files,     ResultFile::sweep,     ResultFile::sweep_long, ResultFile::catalogue,
-    ResultFile::points};
+    ResultFile::summary,   ResultFile::operators, ResultFile::links,  ResultFile::link_classes,
+    ResultFile::over_time, ResultFile::parts,     ResultFile::stages, ResultFile::fusions,
+    ResultFile::manifest,  ResultFile::files,     ResultFile::sweep,  ResultFile::sweep_long,
+    ResultFile::catalogue, ResultFile::points};
 
 TEST(Fields, end_in_their_unit_and_have_a_meaning) {
   for (const ResultFile file : kAll) {

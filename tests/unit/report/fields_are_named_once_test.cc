@@ -77,8 +77,11 @@ TEST(ResultFields, are_named_in_their_row_only) {
       // columns of other files, of the same name
       {"cu_busy", {"sim/report/over_time.cc"}},
       {"hbm_busy", {"sim/report/over_time.cc"}},
-      {"exposed_us", {"sim/report/csv.cc", "sim/html/run_page.cc", "sim/html/run_tables.cc"}},
-      {"computing_us", {"sim/html/run_page.cc", "sim/html/run_tables.cc"}},
+      {"exposed_us",
+       {"sim/report/csv.cc", "sim/report/stages.cc", "sim/html/run_page.cc",
+        "sim/html/run_tables.cc"}},
+      {"computing_us", {"sim/report/stages.cc", "sim/html/run_page.cc", "sim/html/run_tables.cc"}},
+      {"idle_us", {"sim/report/stages.cc"}},
       // what a search has to ask for
       {"time_low_us", {"sim/tune/objective.cc"}},
       {"time_high_us", {"sim/tune/objective.cc"}},
