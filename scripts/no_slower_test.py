@@ -134,6 +134,14 @@ class Workflow(InAFolder):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(any(line.startswith("new ") for line in done.stdout.splitlines()))
 
+    def test_the_pull_request_that_brings_the_first_scenario_passes(self):
+        (self.folder / "before").mkdir()
+        self.write("after/scenarios/new.yaml", self.SCENARIO % 10)
+        for step in ("Simulate both branches", "Compare"):
+            done = self.run_step(step)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("nothing to compare with", done.stdout)
+
     def test_a_scenario_that_fails_fails_the_check_unless_it_is_the_base_branchs(self):
         self.scenarios(before=0, after=60)
         done = self.run_step("Simulate both branches")

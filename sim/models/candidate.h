@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/scenario/scenario.h"
 
@@ -15,8 +16,10 @@ struct Candidate {
   std::string name;       // "attn_out + attn_out_reduce"
   std::string computing;  // of these the operator that computes
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;
-  std::string obstacle;    // why it cannot be fused; then it has no times
+  bool is_uneven = false;  // its collective moves other sizes between each two GPUs
+  std::string obstacle;    // why it cannot be fused; then of its times only `exposed` is known
   std::int64_t times = 0;  // how often the model has it, on the GPU that does it most often
+  Duration exposed;        // what the collective adds in bulk: overlapped, no more could be hidden
   Duration bulk;
   Duration chunked;    // 0: its WGs have results for several peers
   Duration pipelined;  // 0: no mode of the scenario asks for it, or it does not suit the pair
@@ -29,5 +32,9 @@ struct Candidate {
   // By itself, as the mode overlaps it; 0 as above.
   [[nodiscard]] Duration time_in(Mode mode) const;
 };
+
+// Uneven ones of one name and pattern, each layer's of other sizes, as one with their mean times;
+// others as they are. In the order of the first of each.
+std::vector<Candidate> by_kind(const std::vector<Candidate>& all);
 
 }  // namespace weft

@@ -231,8 +231,8 @@ ModelOp fused_operator(const ModelGraph& graph, const Fusion& fusion) {
   const auto& next = std::get<RecordedShape>(graph.ops[fusion.through].shape);
   kernel.time += next.time;
   kernel.beside = kernel.beside || next.beside;
-  for (std::size_t r = 0; r < kernel.time_by_rank.size(); ++r) {
-    kernel.time_by_rank[r] += next.time_by_rank.empty() ? next.time : next.time_by_rank[r];
+  for (std::size_t r = 0; r < kernel.by_rank.size(); ++r) {
+    kernel.by_rank[r].time += next.by_rank.empty() ? next.time : next.by_rank[r].time;
   }
   return op;
 }

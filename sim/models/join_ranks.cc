@@ -115,7 +115,8 @@ class Joiner {
     if (kernels.empty() || joins_[kernels.front().value].kernels == kernels) return false;
     const auto joined = [this](OpId id) { return !joins_[id.value].kernels.empty(); };
     if (std::any_of(kernels.begin(), kernels.end(), joined)) return false;
-    if (!alike(kernels) || !may_move(kernels)) return false;
+    const auto& exchange = std::get<CommunicationShape>(op(call).shape);
+    if (!alike(kernels, !exchange.pair_bytes.empty()) || !may_move(kernels)) return false;
     for (const OpId id : kernels) joins_[id.value] = {kernels, call};
     return true;
   }
@@ -131,12 +132,14 @@ class Joiner {
     join_all(gemms, call);
   }
 
-  // Whether they are the same kernel of one block, though maybe of different durations.
-  [[nodiscard]] bool alike(const Kernels& producers) const {
+  // Whether they are the same kernel of one block, though maybe of different durations, or sizes.
+  [[nodiscard]] bool alike(const Kernels& producers, bool of_any_size) const {
+    const auto& first = std::get<RecordedShape>(op(producers.front()).shape);
+    const bool any_name = of_any_size && multiplies(producers.front());  // it has tile and size
     return std::all_of(producers.begin(), producers.end(), [&](OpId id) {
-      const auto& first = std::get<RecordedShape>(op(producers.front()).shape);
-      return same_kernel(std::get<RecordedShape>(op(id).shape), first) &&
-             op(id).name == op(producers.front()).name &&
+      const auto& each = std::get<RecordedShape>(op(id).shape);
+      return (of_any_size ? same_but_for_size(each, first) : same_kernel(each, first)) &&
+             (any_name || op(id).name == op(producers.front()).name) &&
              op(id).stream == op(producers.front()).stream &&
              op(id).block == op(producers.front()).block;
     });
@@ -186,9 +189,11 @@ class Joiner {
     auto& shape = std::get<RecordedShape>(one.shape);
     for (const OpId id : joined.kernels) {
       const auto& of_rank = std::get<RecordedShape>(op(id).shape);
-      shape.time_by_rank.push_back(of_rank.time);
       shape.beside = shape.beside || of_rank.beside;
-      shape.time = longer(shape.time, shape.time_by_rank.back());
+      shape.time = longer(shape.time, of_rank.time);
+      shape.wgs = std::max(shape.wgs, of_rank.wgs);
+      shape.by_rank.push_back({.time = of_rank.time, .wgs = of_rank.wgs});
+      if (of_rank.work != shape.work) shape.by_rank.back().work = of_rank.work;
     }
     const OpId made = made_.add(std::move(one));
     for (const OpId id : joined.kernels) now_[id.value] = made;

@@ -195,7 +195,7 @@ class ModelToTasks {
     const auto* gemm = std::get_if<GemmShape>(&shape);
     const auto* recorded = std::get_if<RecordedShape>(&shape);
     const bool differs = (gemm != nullptr && !gemm->m_by_rank.empty()) ||
-                         (recorded != nullptr && !recorded->time_by_rank.empty());
+                         (recorded != nullptr && !recorded->by_rank.empty());
     if (planned_for_ != &shape || differs) {
       plan_ = op_kernel(shape, gpu_, rank);
       planned_for_ = &shape;

@@ -104,7 +104,7 @@ class Mover {
     sum.recorded_s += to_seconds(kernel->time);
     if (known) sum.model_there_s += modelled->there;
     kernel->time = fraction_of(kernel->time, ratio);
-    for (Duration& time : kernel->time_by_rank) time = fraction_of(time, ratio);
+    for (RecordedOfRank& each : kernel->by_rank) each.time = fraction_of(each.time, ratio);
     sum.here_s += to_seconds(kernel->time);
   }
   [[nodiscard]] const MovedTimes& moved() const { return moved_; }

@@ -113,6 +113,12 @@ std::string why_not_by_engine(const AskedAlgorithm& asked, const CollectiveSpec&
                                group.size());
 }
 
+std::string why_no_sum(const PeerCall& call) {
+  const bool sums =
+      call.call.op == CollectiveOp::all_reduce || call.call.op == CollectiveOp::reduce_scatter;
+  return sums && call.travels == Travels::result ? "" : "has no sum of results";
+}
+
 std::string why_no_algorithm(const AskedAlgorithm& asked, const Cluster& cluster,
                              const CollectiveCall& call) {
   const RankGroup group = group_of(cluster, call);
@@ -172,6 +178,7 @@ std::vector<IdleKnob> idle_knobs_of(const ModelGraph& graph, const Fusion& fusio
   if (rule.own_first > 0 && fusion.travels == Travels::result) {
     add("own_first", "sends its results, and no input is brought");
   }
+  if (rule.add) add("add", why_no_sum(call));
   return idle;
 }
 

@@ -1,5 +1,5 @@
 // The knobs of a rule for pairs that not every pair has: the tile of its product; algorithm,
-// protocol and channels of its collective; its own input first.
+// protocol and channels of its collective; its own input first; when its WGs add up.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace weft {
 
-inline constexpr std::array kKnobsOfSome = {"tile_m", "algorithm", "protocol", "channels",
-                                            "own_first"};
+inline constexpr std::array kKnobsOfSome = {"tile_m",   "algorithm", "protocol",
+                                            "channels", "own_first", "add"};
 
 struct IdleKnob {
   std::string key;  // of kKnobsOfSome

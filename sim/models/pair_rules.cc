@@ -126,6 +126,7 @@ PairWay way_by(const PairRule& rule, OverlapOptions options) {
   take(rule.max_wgs_per_cu, options.fused.max_wgs_per_cu);
   take(rule.sending_cus, options.fused.sending_cus);
   take(rule.own_first, options.fused.own_first);
+  if (rule.add) options.fused.add = *rule.add;
   take(rule.chunks, options.kernel.chunks);
   take(rule.channels, options.collective.channels);
   if (rule.algorithm) options.collective.algorithm = *rule.algorithm;

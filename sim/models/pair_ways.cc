@@ -76,12 +76,15 @@ std::vector<Knob> knobs_of(Mode mode, const GpuSpec& gpu) {
   Knob orders;
   for (const DestinationOrder order :
        {DestinationOrder::remote_first, DestinationOrder::local_first, DestinationOrder::staggered,
-        DestinationOrder::in_turn}) {
+        DestinationOrder::in_turn, DestinationOrder::rotating}) {
     orders.push_back([order](PairRule& rule) { rule.order = order; });
   }
   std::vector<Knob> knobs{knob_of(&PairRule::slice_wgs, {1, 2, 4, 8, 16}), std::move(orders),
                           knob_of(&PairRule::max_wgs_per_cu, {1, 2, 4}), tiles(),
                           knob_of(&PairRule::own_first, {16, 64, 256})};
+  if (mode == Mode::fused) {
+    knobs.push_back({[](PairRule& rule) { rule.add = FusedAdd::with_own; }});
+  }
   if (mode == Mode::role_split) {
     knobs.insert(knobs.begin(), knob_of(&PairRule::sending_cus, {4, 8, 16, 32}, gpu.cus - 1));
   }

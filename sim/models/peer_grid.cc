@@ -153,8 +153,8 @@ PeerGrid made_of(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu, Ve
   } else if (const auto* bag = std::get_if<EmbeddingShape>(&op.shape)) {
     made = embedding_peer_grid(*bag, gpu, peers, version);
   } else if (const auto* recorded = std::get_if<RecordedShape>(&op.shape)) {
-    made = recorded_peer_grid(*recorded, call.call, gpu, peers,
-                              version != nullptr ? *version : KernelVersion{});
+    made =
+        recorded_peer_grid(*recorded, call, gpu, version != nullptr ? *version : KernelVersion{});
   } else {
     made = no("no kernel that sends or receives by WG is known for it");
   }

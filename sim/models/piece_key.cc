@@ -121,10 +121,14 @@ void add(Digest& digest, const RecordedWork& work) {
   digest.add_all(kind, flops, read, written, element_bytes, matrix, rows, gemm, attention);
 }
 
+void add(Digest& digest, const RecordedOfRank& of_rank) {
+  const auto& [time, wgs, work] = of_rank;
+  digest.add_all(time, wgs, work);
+}
+
 void add(Digest& digest, const RecordedShape& shape) {
-  const auto& [time, time_by_rank, wgs, threads, registers_per_thread, lds, work, beside, host] =
-      shape;
-  digest.add_all(time, time_by_rank, wgs, threads, registers_per_thread, lds, work, beside, host);
+  const auto& [time, by_rank, wgs, threads, registers_per_thread, lds, work, beside, host] = shape;
+  digest.add_all(time, by_rank, wgs, threads, registers_per_thread, lds, work, beside, host);
 }
 
 void add(Digest& digest, const PostedReceive& receive) {

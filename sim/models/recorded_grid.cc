@@ -7,6 +7,7 @@
 
 #include "sim/core/round_up.h"
 #include "sim/models/recorded_kernel.h"
+#include "sim/models/uneven_recorded_grid.h"
 #include "sim/workloads/gemm.h"
 
 namespace weft {
@@ -30,12 +31,7 @@ std::string nearest(std::int64_t number, std::int64_t step) {
 // Equal rounds of WGs that fill the GPU add up to the recorded time.
 void set_works(const RecordedShape& kernel, const GpuSpec& gpu, const KernelVersion& version,
                Grid& grid) {
-  grid.wg = recorded_wg(kernel, gpu);
-  // A WG with all registers of its CU would be compiled to leave some for the communication.
-  if (resident(gpu, grid.wg, version) == 0) {
-    grid.wg.registers_per_thread =
-        std::max(1, grid.wg.registers_per_thread - version.extra_registers);
-  }
+  grid.wg = recorded_wg_fused(kernel, gpu, version);
   grid.persistent = true;
   const std::int64_t wgs = std::int64_t{grid.per_peer} * grid.gpus;
   const std::int64_t fit = resident_on_gpu(gpu, grid.wg, {});
@@ -178,11 +174,20 @@ PeerGrid by_tiles(const RecordedShape& kernel, const CommunicationShape& call, c
 
 }  // namespace
 
-PeerGrid recorded_peer_grid(const RecordedShape& kernel, const CommunicationShape& call,
-                            const GpuSpec& gpu, std::uint32_t peers, const KernelVersion& version) {
-  if (!call.pair_bytes.empty()) {
-    return refused("what travels does not divide evenly among the GPUs");
+WgShape recorded_wg_fused(const RecordedShape& kernel, const GpuSpec& gpu,
+                          const KernelVersion& version) {
+  WgShape wg = recorded_wg(kernel, gpu);
+  if (resident(gpu, wg, version) == 0) {
+    wg.registers_per_thread = std::max(1, wg.registers_per_thread - version.extra_registers);
   }
+  return wg;
+}
+
+PeerGrid recorded_peer_grid(const RecordedShape& kernel, const PeerCall& with, const GpuSpec& gpu,
+                            const KernelVersion& version) {
+  const CommunicationShape& call = with.call;
+  const std::uint32_t peers = with.peers;
+  if (!call.pair_bytes.empty()) return uneven_recorded_grid(kernel, with, gpu, version);
   if (!kernel.work) return by_recorded_wgs(kernel, call, gpu, peers, version);
   if (!kernel.work->gemm) return by_results(kernel, call, gpu, peers, version);
   return kernel.work->gemm->tile_m > 0 ? by_tiles(kernel, call, gpu, peers, version)

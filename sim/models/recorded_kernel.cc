@@ -52,12 +52,40 @@ const char* name_of(RecordedKind kind) {
   return "";
 }
 
+RecordedShape RecordedShape::of_rank(std::size_t rank) const {
+  RecordedShape one = *this;
+  one.by_rank.clear();
+  if (by_rank.empty()) return one;
+  one.time = by_rank[rank].time;
+  one.wgs = by_rank[rank].wgs;
+  if (by_rank[rank].work) one.work = by_rank[rank].work;
+  return one;
+}
+
 bool same_kernel(const RecordedShape& a, const RecordedShape& b) {
   RecordedShape other = b;
   other.time = a.time;
-  other.time_by_rank = a.time_by_rank;
+  other.by_rank = a.by_rank;
   other.beside = a.beside;
-  return a == other;
+  const auto as_large = [](const RecordedOfRank& x, const RecordedOfRank& y) {
+    return x.wgs == y.wgs && x.work == y.work;
+  };
+  return a == other &&
+         (a.by_rank.size() != b.by_rank.size() ||
+          std::equal(a.by_rank.begin(), a.by_rank.end(), b.by_rank.begin(), as_large));
+}
+
+bool same_but_for_size(const RecordedShape& a, const RecordedShape& b) {
+  if (a.work.has_value() != b.work.has_value()) return false;
+  if (a.work &&
+      (a.work->kind != b.work->kind || a.work->gemm.has_value() != b.work->gemm.has_value())) {
+    return false;
+  }
+  if (a.work && a.work->gemm) return a.host == b.host;
+  RecordedShape other = b;
+  other.wgs = a.wgs;
+  other.work = a.work;
+  return same_kernel(a, other);
 }
 
 // A WG recorded on another GPU may need more than a CU here has; then it has a CU to itself.
@@ -93,7 +121,8 @@ Work recorded_work(const RecordedShape& shape, const GpuSpec& gpu, Duration time
   return work;
 }
 
-OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::uint32_t rank) {
+OpKernel recorded_kernel(const RecordedShape& of_all, const GpuSpec& gpu, std::uint32_t rank) {
+  const RecordedShape shape = of_all.of_rank(rank);
   OpKernel kernel;
   kernel.wg = recorded_wg(shape, gpu);
   kernel.persistent = true;
@@ -104,8 +133,7 @@ OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::ui
     kernel.wg = {
         .threads = gpu.wave_size, .registers_per_thread = 1, .lds = bytes(0), .loads_in_flight = 1};
   }
-  const Duration time = shape.time_by_rank.empty() ? shape.time : shape.time_by_rank[rank];
-  kernel.works = {recorded_work(shape, gpu, time, wgs, 1)};
+  kernel.works = {recorded_work(shape, gpu, shape.time, wgs, 1)};
   kernel.runs = {{.work = 0, .scale = Item::kUnit, .count = static_cast<std::uint32_t>(wgs)}};
   return kernel;
 }

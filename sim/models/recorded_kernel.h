@@ -19,7 +19,7 @@
 namespace weft {
 
 // As many WGs as were recorded, or as fit; each stays for the whole time.
-OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::uint32_t rank);
+OpKernel recorded_kernel(const RecordedShape& of_all, const GpuSpec& gpu, std::uint32_t rank);
 
 // What a WG of a recorded kernel needs on this GPU.
 WgShape recorded_wg(const RecordedShape& shape, const GpuSpec& gpu);

@@ -55,9 +55,17 @@ struct RecordedWork {
   bool operator==(const RecordedWork&) const = default;
 };
 
+// What one rank's kernel did: beside an uneven all-to-all, ranks have grids and work of their own.
+struct RecordedOfRank {
+  Duration time;
+  std::int64_t wgs = 1;
+  Boxed<RecordedWork> work = {};  // absent: as the first rank's
+  bool operator==(const RecordedOfRank&) const = default;
+};
+
 struct RecordedShape {
-  Duration time;                            // of the slowest rank
-  std::vector<Duration> time_by_rank = {};  // in its group, if ranks are joined; else empty
+  Duration time;                             // of the slowest rank
+  std::vector<RecordedOfRank> by_rank = {};  // in its group, if ranks are joined; else empty
   std::int64_t wgs = 1;
   int threads = 256;
   int registers_per_thread = 32;
@@ -68,9 +76,14 @@ struct RecordedShape {
   // Not a kernel: the host was at work for `time` before it launched what waits for this.
   bool host = false;
   bool operator==(const RecordedShape&) const = default;
+
+  [[nodiscard]] RecordedShape of_rank(std::size_t rank) const;
 };
 
 // Whether they are equal except for their times and what ran concurrently.
 bool same_kernel(const RecordedShape& a, const RecordedShape& b);
+
+// The same except for their grids and how much they do; GEMMs also of other tiles.
+bool same_but_for_size(const RecordedShape& a, const RecordedShape& b);
 
 }  // namespace weft

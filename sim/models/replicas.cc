@@ -175,13 +175,13 @@ class Replicator {
   void grow(ModelOp& op) const {
     auto* kernel = std::get_if<RecordedShape>(&op.shape);
     const Groups& place = graph_.places[op.place];
-    if (kernel == nullptr || kernel->time_by_rank.empty() || !spans(place.groups.front())) return;
-    const std::size_t recorded = kernel->time_by_rank.size();
+    if (kernel == nullptr || kernel->by_rank.empty() || !spans(place.groups.front())) return;
+    const std::size_t recorded = kernel->by_rank.size();
     const std::size_t wanted = recorded / recorded_ * copies_;
     for (std::size_t i = recorded; i < wanted; ++i) {
-      kernel->time_by_rank.push_back(kernel->time_by_rank[i % recorded]);
+      kernel->by_rank.push_back(RecordedOfRank(kernel->by_rank[i % recorded]));
     }
-    kernel->time_by_rank.resize(wanted);
+    kernel->by_rank.resize(wanted);
   }
 
   const ModelGraph& graph_;

@@ -303,7 +303,7 @@ bool ModelRun::complete(Timetable& timetable, Folding& folding, Mode mode,
 
 std::vector<Candidate> ModelRun::candidates() {
   find_candidates(folding({}));
-  std::vector<Candidate> ranked = candidates_;
+  std::vector<Candidate> ranked = by_kind(candidates_);
   std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
     if (a.obstacle.empty() != b.obstacle.empty()) return a.obstacle.empty();
     return a.gain() * a.times > b.gain() * b.times;

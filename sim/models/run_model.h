@@ -100,6 +100,8 @@ class ModelRun {
   // Its pair by itself, run in this way.
   [[nodiscard]] RunResult result_alone(const Tried& tried, const PairWay& way,
                                        const RunOptions& options) const;
+  // What its collective adds to it.
+  [[nodiscard]] Duration exposed_alone(const Tried& tried, const RunOptions& options) const;
   [[nodiscard]] bool has_knobs(const PairRule& rule) const;
   void measure(Candidate& candidate, const Tried& tried, const RunOptions& options) const;
   [[nodiscard]] bool asks_for(Mode mode) const;

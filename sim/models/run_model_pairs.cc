@@ -104,9 +104,9 @@ void add_times(ModelGraph& mean, const ModelGraph& pair, std::int64_t found) {
     const auto& more = std::get<RecordedShape>(pair.ops[OpId(i)].shape);
     add(into->time, more.time);
     into->beside = into->beside || more.beside;
-    if (into->time_by_rank.size() != more.time_by_rank.size()) into->time_by_rank.clear();
-    for (std::size_t r = 0; r < into->time_by_rank.size(); ++r) {
-      add(into->time_by_rank[r], more.time_by_rank[r]);
+    if (into->by_rank.size() != more.by_rank.size()) into->by_rank.clear();
+    for (std::size_t r = 0; r < into->by_rank.size(); ++r) {
+      add(into->by_rank[r].time, more.by_rank[r].time);
     }
   }
 }
@@ -142,9 +142,7 @@ void ModelRun::find_candidates(Folding& folding) {
   }
   std::vector<std::size_t> fresh;
   for (std::size_t i = 0; i < tried_.size(); ++i) {
-    if (!std::exchange(tried_[i].measured, true) && candidates_[i].obstacle.empty()) {
-      fresh.push_back(i);
-    }
+    if (!std::exchange(tried_[i].measured, true)) fresh.push_back(i);
   }
   const int at_a_time = this->at_a_time(fresh.size(), folding.folded, Mode::mixed);
   const RunOptions options = options_of_each(at_a_time);
@@ -173,6 +171,8 @@ std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
   candidate.computing = piece.graph().ops[computing(fusion)].name;
   candidate.pattern = fusion.pattern;
   candidate.obstacle = fusion.obstacle;
+  const ModelOp& call = piece.graph().ops[communicating(fusion)];
+  candidate.is_uneven = !std::get<CommunicationShape>(call.shape).pair_bytes.empty();
   const std::vector<std::uint32_t> gpus = gpus_of(alone);
   const bool in_a_node =
       cluster_.node_of(GpuId(gpus.front())) == 0 && cluster_.node_of(GpuId(gpus.back())) == 0;
@@ -190,7 +190,28 @@ RunResult ModelRun::result_alone(const Tried& tried, const PairWay& way,
   return result_or_known(tried.alone, how, options, {}).run.result;
 }
 
+Duration ModelRun::exposed_alone(const Tried& tried, const RunOptions& options) const {
+  const PairWay bulk{.options = overlap_options(scenario_)};
+  Tried computing = tried;
+  computing.alone = {};
+  computing.alone.places = tried.alone.places;
+  for (const ModelOp& op : tried.alone.ops) {
+    if (communicates(op)) continue;
+    ModelOp& kept = computing.alone.ops[computing.alone.add(op)];
+    kept.after.clear();
+    if (computing.alone.ops.size() > 1) kept.after = {OpId(0)};
+  }
+  const RunResult both = result_alone(tried, bulk, options);
+  const RunResult one = result_alone(computing, bulk, options);
+  const bool known = both.ending == Ending::finished && one.ending == Ending::finished;
+  return known ? both.time - one.time : Duration{};
+}
+
 void ModelRun::measure(Candidate& candidate, const Tried& tried, const RunOptions& options) const {
+  if (!candidate.obstacle.empty()) {
+    candidate.exposed = exposed_alone(tried, options);
+    return;
+  }
   const ModelGraph& alone = tried.alone;
   const Cluster& cluster = tried.in_a_node ? node_ : cluster_;
   const Fusion fusion = fusion_alone(tried.fusion, alone);

@@ -50,26 +50,6 @@ Row of_expert(const Row& rows, std::int64_t expert, std::int64_t experts) {
   return share;
 }
 
-// Appends the rows of tiles of one expert, whose tokens are sorted by peer, in this order.
-void add_tiles(std::vector<Row>& tiles, Row rows, std::int64_t tile_m,
-               const std::vector<std::uint32_t>& order) {
-  std::size_t at = 0;
-  while (true) {
-    Row tile(rows.size(), 0);
-    std::int64_t room = tile_m;
-    for (; at < order.size(); ++at) {
-      std::int64_t& left = rows[order[at]];
-      const std::int64_t taken = std::min(room, left);
-      tile[order[at]] += taken;
-      left -= taken;
-      room -= taken;
-      if (left > 0) break;
-    }
-    if (room == tile_m) return;
-    tiles.push_back(std::move(tile));
-  }
-}
-
 // By number; what arrives, own rows first, then in the order in which it comes: from the previous
 // rank, then the one before.
 std::vector<std::uint32_t> order_of_peers(std::uint32_t rank, const PeerCall& call) {
@@ -90,6 +70,25 @@ GemmWork kernel_for(const GemmShape& gemm, const GpuSpec& gpu) {
 }
 
 }  // namespace
+
+void add_tiles(std::vector<Row>& tiles, Row rows, std::int64_t tile_m,
+               const std::vector<std::uint32_t>& order) {
+  std::size_t at = 0;
+  while (true) {
+    Row tile(rows.size(), 0);
+    std::int64_t room = tile_m;
+    for (; at < order.size(); ++at) {
+      std::int64_t& left = rows[order[at]];
+      const std::int64_t taken = std::min(room, left);
+      tile[order[at]] += taken;
+      left -= taken;
+      room -= taken;
+      if (left > 0) break;
+    }
+    if (room == tile_m) return;
+    tiles.push_back(std::move(tile));
+  }
+}
 
 PeerGrid scattered_grid(const GemmShape& gemm, const PeerCall& call, const GpuSpec& gpu,
                         const KernelVersion* version) {

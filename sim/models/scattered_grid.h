@@ -11,4 +11,8 @@ namespace weft {
 PeerGrid scattered_grid(const GemmShape& gemm, const PeerCall& call, const GpuSpec& gpu,
                         const KernelVersion* version);
 
+// Appends the rows of tiles of one expert, whose tokens are sorted by peer, in this order.
+void add_tiles(std::vector<ScatteredTiles::Row>& tiles, ScatteredTiles::Row rows,
+               std::int64_t tile_m, const std::vector<std::uint32_t>& order);
+
 }  // namespace weft

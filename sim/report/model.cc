@@ -45,6 +45,7 @@ std::string best_text(const Candidate& pair) {
 struct PairRow {
   const Candidate& pair;
   std::optional<StepGain> gain;
+  std::optional<double> bound;  // of one that cannot be fused
 };
 
 std::vector<PairRow> rows_of(const RunReport& report) {
@@ -52,9 +53,15 @@ std::vector<PairRow> rows_of(const RunReport& report) {
   std::vector<PairRow> rows;
   rows.reserve(report.candidates.size());
   for (const Candidate& pair : report.candidates) {
-    rows.push_back({.pair = pair, .gain = gain_of(pair, step)});
+    rows.push_back(
+        {.pair = pair, .gain = gain_of(pair, step), .bound = bound_of_refused(pair, step)});
   }
   return rows;
+}
+
+std::string step_text(const PairRow& row) {
+  if (row.gain) return text_of(*row.gain);
+  return row.bound ? fmt::format("at most {:+.1f} %", -100 * *row.bound) : "-";
 }
 
 // A column of the table for people: a time, or what a function says.
@@ -85,7 +92,8 @@ constexpr auto kPairColumns = std::to_array<PairColumn>({
     {.heading = "copy_fed", .time_in = Mode::copy_fed, .if_any = true},
     {.heading = "best", .text = [](const PairRow& row) { return best_text(row.pair); }},
     {.heading = "of the step",
-     .text = [](const PairRow& row) { return row.gain ? text_of(*row.gain) : "-"; }},
+     .text = [](const PairRow& row) { return step_text(row); },
+     .of_all = true},
     {.heading = "WGs per CU", .text = [](const PairRow& row) { return residency_text(row.pair); }},
     {.heading = "", .text = [](const PairRow& row) { return row.pair.obstacle; }, .of_all = true},
 });
@@ -152,8 +160,12 @@ constexpr auto kFusionColumns = std::to_array<Column<PairRow>>({
     {"saves_least", Unit::share, "at least",
      "the same, less what 90 % of measured pairs were off (docs/accuracy.md); negative: a loss",
      [](const PairRow& row) { return row.gain ? value_of(row.gain->least) : FieldValue{}; }},
-    {"saves_most", Unit::share, "at most", "the same, and as much more",
-     [](const PairRow& row) { return row.gain ? value_of(row.gain->most) : FieldValue{}; }},
+    {"saves_most", Unit::share, "at most",
+     "the same, and as much more; of a pair that cannot be fused, all that its collective adds",
+     [](const PairRow& row) {
+       if (row.gain) return value_of(row.gain->most);
+       return row.bound ? value_of(*row.bound) : FieldValue{};
+     }},
     {"wgs_per_cu_bulk", Unit::count, "WGs per CU", "resident WGs of the operator's kernel per CU",
      [](const PairRow& row) { return value_of(row.pair.wgs_per_cu_bulk); }},
     {"wgs_per_cu_fused", Unit::count, "WGs per CU, fused",

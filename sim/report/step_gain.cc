@@ -62,6 +62,27 @@ std::optional<StepGain> gain_of(const Candidate& pair, const std::optional<StepT
                   .most = all * std::min(1.0, saved + within)};
 }
 
+std::optional<double> bound_of_refused(const Candidate& pair, const std::optional<StepTime>& step) {
+  if (!step || pair.obstacle.empty() || pair.exposed <= Duration{}) return std::nullopt;
+  return std::min(1.0, static_cast<double>(pair.times) * share(pair.exposed, step->time));
+}
+
+std::string refused_text(const RunReport& report) {
+  const std::optional<StepTime> step = step_of(report);
+  const Candidate* largest = nullptr;
+  double most = 0;
+  for (const Candidate& pair : report.candidates) {
+    const std::optional<double> bound = bound_of_refused(pair, step);
+    if (!bound || *bound <= most) continue;
+    largest = &pair;
+    most = *bound;
+  }
+  if (largest == nullptr) return {};
+  return fmt::format(
+      " Of pairs that cannot be fused, {} could save most: at most {:.1f} % of the {} step.",
+      largest->name, 100 * most, step->recorded ? "recorded" : "bulk");
+}
+
 std::string text_of(const StepGain& gain) {
   return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", -100 * gain.saved, -100 * gain.most,
                      -100 * gain.least);

@@ -35,8 +35,16 @@ Mode best_mode(const Candidate& pair);
 // nothing.
 std::optional<StepGain> gain_of(const Candidate& pair, const std::optional<StepTime>& step);
 
+// The most that all occurrences could save of a pair that cannot be fused: what its collective adds
+// by itself. Nothing if it can be, or that is not known.
+std::optional<double> bound_of_refused(const Candidate& pair, const std::optional<StepTime>& step);
+
 // "-3.1 % (-4.0 to -2.2)".
 std::string text_of(const StepGain& gain);
+
+// The pair that cannot be fused and could save most, as a sentence that begins with a space; empty
+// if there is none.
+std::string refused_text(const RunReport& report);
 
 // One line of all pairs together; empty if none gains.
 std::string gains_text(const RunReport& report);

@@ -377,7 +377,7 @@ std::string why(const RunReport& report) {
     bounds += fmt::format("{}{} {}", bounds.empty() ? "" : "; ", name_of(run.result.mode),
                           bound_text(measure(report, run.result)));
   }
-  bounds += "." + power_text(report) + recording_text(report);
+  bounds += "." + power_text(report) + recording_text(report) + refused_text(report);
   if (bulk_run == nullptr || report.runs.size() < 2) return bounds;
   return bounds + why_against(report, *bulk_run);
 }

@@ -46,6 +46,7 @@ constexpr auto or_same(const std::array<Choice<Value>, n>& words, const char* me
   return choices;
 }
 constexpr auto kOrdersOrSame = or_same(names::kOrders, "as fused.order");
+constexpr auto kAddsOrSame = or_same(names::kFusedAdds, "as fused.add");
 constexpr auto kAlgorithmsOrSame = or_same(names::kAlgorithmChoices, "as collective.algorithm");
 constexpr auto kProtocolsOrSame = or_same(names::kProtocolWords, "as collective.protocol");
 
@@ -104,6 +105,9 @@ void fields(Fields& map, PairRule& rule) {
        "fused.max_wgs_per_cu of these");
   knob(map, {"fused", "role_split", "copy_fed"}, "own_first", rule.own_first,
        "fused.own_first of these");
+  map.where("mode", {"fused"})
+      .choice("add", rule.add, kAddsOrSame,
+              {.help = "fused.add of these", .fallback = std::optional<FusedAdd>{}});
   knob(map, {"role_split"}, "sending_cus", rule.sending_cus, "fused.sending_cus of these");
   knob(map, {"kernel"}, "chunks", rule.chunks, "kernel.chunks of these");
   map.add("tile_m", rule.tile_m,

@@ -191,6 +191,10 @@ struct AskedAlgorithm {
   bool operator==(const AskedAlgorithm&) const = default;
 };
 
+// When a WG of the owner adds up the parts of a sum: after all results that it makes; or to its own
+// part, as soon as that is made, from registers.
+enum class FusedAdd : std::uint8_t { at_end, with_own };
+
 // Mode mixed: how pairs are overlapped. The last rule that a pair fits counts.
 struct PairRule {
   std::string pair;     // its name, that of either operator, or its pattern; empty: all pairs
@@ -202,6 +206,7 @@ struct PairRule {
   int slice_wgs = 0;
   int max_wgs_per_cu = 0;
   int own_first = 0;
+  std::optional<FusedAdd> add = {};
   int sending_cus = 0;
   int chunks = 0;
   int tile_m = 0;
@@ -266,10 +271,6 @@ enum class Brought : std::uint8_t {
 // leave as many WGs on a CU, and the rest is spilled; or (automatic) that where else half of the
 // WGs or more would be lost.
 enum class FusedRegisters : std::uint8_t { automatic, all, capped };
-
-// When a WG of the owner adds up the parts of a sum: after all results that it makes; or to its own
-// part, as soon as that is made, from registers.
-enum class FusedAdd : std::uint8_t { at_end, with_own };
 
 // How copy engines are given their commands.
 enum class DmaPattern {

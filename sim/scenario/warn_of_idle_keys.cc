@@ -103,6 +103,9 @@ void own_parts_may_wait(const Check& check) {
     check.warn("fused.add",
                "no effect: with fused.order: local_first peers make their parts of own results "
                "later than the own ones");
+  } else if (fused.flag_per == FlagPer::peer) {
+    check.warn("fused.add",
+               "no effect: with fused.flag_per: peer parts are known to have come when all have");
   } else if (check.scenario.workload.gemm.split_k > 1) {
     check.warn("fused.add",
                "no effect: with workload.gemm.split_k no WG has a whole part in its registers");

@@ -24,7 +24,7 @@ RecordedShape recorded_wgs(const OpShape& shape, const GpuSpec& gpu, std::uint32
   if (const auto* recorded = std::get_if<RecordedShape>(&shape)) {
     RecordedShape same = *recorded;
     same.time = {};
-    same.time_by_rank.clear();
+    same.by_rank.clear();
     return same;
   }
   if (const auto* bag = std::get_if<EmbeddingShape>(&shape)) {

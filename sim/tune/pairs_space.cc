@@ -58,6 +58,9 @@ std::vector<std::pair<std::string, std::string>> knobs_of(const PairRule& rule) 
   add("slice_wgs", rule.slice_wgs);
   add("max_wgs_per_cu", rule.max_wgs_per_cu);
   add("own_first", rule.own_first);
+  for (const auto& when : names::kFusedAdds) {
+    if (rule.add == when.value) knobs.emplace_back("add", when.name);
+  }
   add("sending_cus", rule.sending_cus);
   add("chunks", rule.chunks);
   add("tile_m", rule.tile_m);

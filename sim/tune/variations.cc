@@ -65,23 +65,35 @@ void append(std::vector<Variation>& all, std::vector<Variation> more) {
 // ones are left out.
 std::vector<Variation> variations_of_kernel(const Workload& workload) {
   std::vector<Variation> all = tiles(workload.gemm);
-  append(all, {variation("workload.gemm.split_k", {"1", "2", "4"}),
-               variation("workload.gemm.order", {"row", "column", "swizzled"}),
+  append(all, {variation("workload.gemm.order", {"row", "column", "swizzled"}),
                variation("workload.gemv.rows_per_wg", half_and_twice(workload.gemv.rows_per_wg)),
                variation("workload.rows_per_wg", half_and_twice(workload.embedding.rows_per_wg))});
   return all;
 }
 
 std::vector<Variation> variations_of_fused() {
-  return {variation("fused.slice_wgs", {"1", "2", "4", "8", "16"}),
-          variation("fused.order", {"remote_first", "local_first", "staggered", "in_turn"}),
-          variation("fused.max_wgs_per_cu", {"~", "1", "2", "4"}),
-          variation("fused.sent_by", {"wg", "wave"}),
-          variation("fused.in_switch", {"false", "true"}),
-          variation("fused.flag_per", {"slice", "peer"}),
-          variation("fused.put_by", {"wg", "wave"}),
-          variation("fused.staging", {"zero_copy", "staged"}),
-          variation("fused.work_list", {"dynamic", "static"})};
+  return {
+      variation("fused.slice_wgs", {"1", "2", "4", "8", "16"}),
+      variation("fused.order", {"remote_first", "local_first", "staggered", "in_turn", "rotating"}),
+      variation("fused.add", {"at_end", "with_own"}),
+      variation("fused.max_wgs_per_cu", {"~", "1", "2", "4"}),
+      variation("fused.sent_by", {"wg", "wave"}),
+      variation("fused.in_switch", {"false", "true"}),
+      variation("fused.flag_per", {"slice", "peer"}),
+      variation("fused.put_by", {"wg", "wave"}),
+      variation("fused.work_list", {"dynamic", "static"})};
+}
+
+// Results of a GEMM whose k is split are always staged: there is no key then.
+std::vector<Variation> variations_of_split(WorkloadKind kind, bool fuses) {
+  const bool splits = row_of(kind).computes == &operators::gemm;
+  if (splits && fuses) {
+    return {{.keys = {"workload.gemm.split_k", "fused.staging"},
+             .values = {{"1", "~"}, {"1", "staged"}, {"2", "~"}, {"4", "~"}}}};
+  }
+  if (splits) return {variation("workload.gemm.split_k", {"1", "2", "4"})};
+  if (fuses) return {variation("fused.staging", {"zero_copy", "staged"})};
+  return {};
 }
 
 std::vector<Variation> variations_of_collective(const Scenario& scenario) {
@@ -106,7 +118,9 @@ std::vector<Variation> variations_of_c3(const Scenario& scenario) {
 
 std::vector<Variation> variations_of_operator(const Scenario& scenario, std::optional<Mode> mode) {
   std::vector<Variation> all = variations_of_kernel(scenario.workload);
-  if (mode && is_fused(*mode)) append(all, variations_of_fused());
+  const bool fuses = mode && is_fused(*mode);
+  append(all, variations_of_split(scenario.workload.kind, fuses));
+  if (fuses) append(all, variations_of_fused());
   if (scenario.workload.kind == WorkloadKind::c3) append(all, variations_of_c3(scenario));
   if (mode == Mode::role_split) {
     all.push_back(variation("fused.sending_cus", {"4", "8", "16", "32"}));

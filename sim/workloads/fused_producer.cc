@@ -22,10 +22,11 @@ FusedProducer::FusedProducer(TaskGraph& graph, const Overlap& overlap, Senders s
     flag_per_slice_ = false;
   }
   wgs_add_ = senders == Senders::waves && reduces() && !in_switch_;
-  // The others' parts of the own results that a WG has made must come by themselves.
+  // The others' parts of the own results that a WG has made must come by themselves, and be known
+  // to have come before all of them have.
   const bool own_first = options_.fused.order == DestinationOrder::local_first;
   with_own_ = options_.fused.add == FusedAdd::with_own && reduces() && !in_switch_ && !own_first &&
-              senders != Senders::cus && grid_.parts == 1;
+              flag_per_slice_ && senders != Senders::cus && grid_.parts == 1;
   const bool stays = zero_copy_ || by_role() || in_switch_;
   Work written = stays ? grid_.written : sends_.staged(grid_.written);
   written_ = graph.add_work(written);

@@ -107,6 +107,21 @@ TEST(RecordedSteps, two_layers_of_llama_8b) {
   EXPECT_NEAR(step.us / 11'592.0, 1, 0.05);
 }
 
+// Two layers of experts, forward and backward: eight uneven all-to-alls, each behind a gather of
+// rows or its gradient, of other sizes on either GPU.
+TEST(RecordedSteps, uneven_exchanges_of_experts_can_be_fused) {
+  const Step step("h100-x2-experts", "steps: mean", "bulk, fused");
+  ModelRun run = step.run();
+  std::int64_t pairs = 0;
+  for (const Candidate& pair : run.candidates()) {
+    EXPECT_EQ(pair.obstacle, "") << pair.name;
+    EXPECT_LT(pair.fused, pair.bulk) << pair.name;
+    pairs += pair.times;
+  }
+  EXPECT_EQ(pairs, 8);
+  EXPECT_LT(run.run(Mode::fused, {}).time, run.run(Mode::bulk, {}).time);
+}
+
 // With the host's time, steps of 19.6 and 16.8 ms, of which the GPU is at work for 11.
 TEST(RecordedSteps, with_the_hosts_time) {
   for (const char* step : {"3", "4"}) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -144,14 +145,29 @@ class ProcessReader {
   rocprof::ProcessMaker maker_;
 };
 
+// A protocol buffer's first packet: its field, then its length, and soon bytes that no text has.
+bool is_perfetto(std::string_view text) {
+  const std::string_view begin = text.substr(0, 64);
+  return begin.starts_with('\n') && std::any_of(begin.begin(), begin.end(), [](char c) {
+           return c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t';
+         });
+}
+
 NodeProcesses read_json(std::string_view text, const std::string& name, std::int64_t element_bytes,
                         TraceProblems& problems) {
   NodeProcesses processes;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (is_perfetto(text)) {
+    problems.add(name, "",
+                 "a Perfetto trace: in it rocprofv3 moves the ends of kernels that overlap, and "
+                 "counts a grid's work-items without its directions. Give the database that it was "
+                 "made from (*_results.db), or record with --output-format rocpd or json");
+    return processes;
+  }
   if (first == std::string_view::npos || text[first] != '{') {
     problems.add(name, "",
-                 "neither a database nor JSON of rocprofv3; its other formats do not say what "
-                 "waits for what: use --output-format rocpd or json");
+                 "neither a database nor JSON of rocprofv3: record with --output-format rocpd or "
+                 "json");
     return processes;
   }
   // The tree, and as much again of what is kept of it while it is there.

@@ -6,64 +6,15 @@
 #include "sim/models/fusions.h"
 #include "sim/models/recorded_grid.h"
 #include "sim/models/run_model.h"
-#include "tests/unit/engine/simulated.h"
-#include "tests/unit/models/hand_made.h"
+#include "tests/unit/models/recorded_pair.h"
 
 namespace weft::join_ranks_test {
 namespace {
 
-// Two GPUs of four CUs that hold one WG each; 100 GB/s between them; nothing else takes time.
-Scenario two_gpus() {
-  Scenario scenario = scenario_of(R"(
-name: two GPUs
-cluster:
-  name: two GPUs
-  nodes: 1
-  gpus_per_node: 2
-  gpu: {base: gpus/ideal, cus: 4, cu: {wgs: 1}}
-  scale_up: {shape: fully_connected, link: {bandwidth: 100 GB/s, latency: 0 ns}}
-workload: {kind: collective, op: all_to_all, bytes: 2 MB}
-fused: {extra_registers_per_thread: 0}
-)");
-  scenario.workload.kind = WorkloadKind::chakra;  // whose operators are made by hand here
-  return scenario;
-}
-
-RecordedShape recorded(Duration time, std::int64_t wgs = 8) {
-  RecordedShape shape;
-  shape.time = time;
-  shape.wgs = wgs;
-  return shape;
-}
-
-CommunicationShape exchange(std::int64_t size) {
-  CommunicationShape shape;
-  shape.op = CollectiveOp::all_to_all;
-  shape.buffer = bytes(size);
-  return shape;
-}
-
-// A kernel of each rank, then the all-to-all.
-struct Trace : HandMadeModel {
-  PlaceId of_rank[2] = {groups(0, 1, 1), groups(1, 1, 1)};
-  PlaceId both = groups(0, 2, 2);
-
-  OpId kernel(std::uint32_t rank, const OpShape& shape, std::vector<OpId> after = {},
-              const std::string& name = "bags") {
-    return add(name, "compute", shape, of_rank[rank], std::move(after));
-  }
-  OpId call(std::vector<OpId> after, std::int64_t size = 16'000'000) {
-    return add("exchange", "all_to_all", exchange(size), both, std::move(after), 1);
-  }
-};
-
-Duration time_of(const ModelGraph& graph, Mode mode) {
-  Scenario scenario = two_gpus();
-  scenario.run.repeats = Repeats::each;
-  const Cluster cluster = build_cluster(scenario.cluster);
-  ModelRun model(scenario, cluster, graph);
-  return model.run(mode, {}).time;
-}
+using testing::recorded;
+using testing::time_of;
+using testing::Trace;
+using testing::two_gpus;
 
 TEST(JoinRanks, kernels_before_their_collective_become_one_that_knows_each_ranks_time) {
   Trace trace;
@@ -74,7 +25,8 @@ TEST(JoinRanks, kernels_before_their_collective_become_one_that_knows_each_ranks
   ASSERT_EQ(joined.ops.size(), 2U);
   const auto& kernel = std::get<RecordedShape>(joined.ops[OpId(0)].shape);
   EXPECT_EQ(kernel.time, microseconds(5));
-  EXPECT_EQ(kernel.time_by_rank, (std::vector<Duration>{microseconds(3), microseconds(5)}));
+  EXPECT_EQ(kernel.by_rank, (std::vector<RecordedOfRank>{{.time = microseconds(3), .wgs = 8},
+                                                         {.time = microseconds(5), .wgs = 8}}));
   EXPECT_EQ(joined.ops[OpId(1)].after, (std::vector<OpId>{OpId(0)}));
   EXPECT_EQ(time_of(joined, Mode::bulk), time_of(trace.graph, Mode::bulk));
 }
@@ -227,8 +179,8 @@ TEST(RecordedFusion, of_a_gemm_has_smaller_tiles_where_the_recorded_ones_do_not_
     CommunicationShape call;
     call.op = CollectiveOp::reduce_scatter;
     call.buffer = bytes(m * n * 2);
-    const PeerGrid made =
-        recorded_peer_grid(product_of(microseconds(20), m, n), call, two_gpus().cluster.gpu, 2, {});
+    const PeerGrid made = recorded_peer_grid(
+        product_of(microseconds(20), m, n), {call, Travels::result, 2}, two_gpus().cluster.gpu, {});
     return made.grid ? made.grid->per_peer : 0;
   };
   EXPECT_EQ(wgs_of_a_peer(1024, 768), 4U * 3);

@@ -56,6 +56,7 @@ TEST(PairKnobs, that_pairs_do_not_have_say_so) {
   EXPECT_EQ(idle_knobs_in("{mode: fused, own_first: 16}").size(), 1U);
   EXPECT_EQ(idle_knobs_in("{mode: fused, own_first: 16}").front().rfind("warning own_first", 0),
             0U);
+  EXPECT_EQ(idle_knobs_in("{pair: mlp_down, mode: fused, add: with_own}"), Messages{});
   const Messages none = idle_knobs_in("{pair: mlp_down, mode: bulk, tile_m: 100, tile_n: 128}");
   ASSERT_EQ(none.size(), 1U);
   EXPECT_EQ(none[0].rfind("error tile_m: mlp_down + mlp_down_reduce has no tile of 100 x 128; the "

@@ -202,6 +202,7 @@ TEST(PairRules, change_the_tile_and_the_collective_of_the_library) {
   rule.protocol = Protocol::ll;
   rule.channels = 4;
   rule.own_first = 16;
+  rule.add = FusedAdd::with_own;
   const PairWay way = way_by(rule, {});
   EXPECT_TRUE(way.changes_bulk);
   EXPECT_FALSE(way.is_plain_bulk());
@@ -210,6 +211,7 @@ TEST(PairRules, change_the_tile_and_the_collective_of_the_library) {
   EXPECT_EQ(way.options.collective.protocol, Protocol::ll);
   EXPECT_EQ(way.options.collective.channels, 4);
   EXPECT_EQ(way.options.fused.own_first, 16);
+  EXPECT_EQ(way.options.fused.add, FusedAdd::with_own);
 }
 
 // A rule that says what is done anyway changes nothing; one with a tile of half the largest one's

@@ -109,7 +109,16 @@ TEST(PieceKey, has_members_of_each_part) {
       [](Part& part) { part.shape<EmbeddingShape>(3).work.zipf = 1e-9; },
       [](Part& part) { part.shape<EmbeddingShape>(3).work.wg.threads = 1; },
       [](Part& part) { part.shape<StreamShape>(4).most_wgs = 1; },
-      [](Part& part) { part.shape<RecordedShape>(5).time_by_rank = {picoseconds(1)}; },
+      [](Part& part) {
+        part.shape<RecordedShape>(5).by_rank = {{.time = picoseconds(1), .wgs = 1}};
+      },
+      [](Part& part) {
+        part.shape<RecordedShape>(5).by_rank = {{.time = picoseconds(1), .wgs = 2}};
+      },
+      [](Part& part) {
+        part.shape<RecordedShape>(5).by_rank = {
+            {.time = picoseconds(1), .wgs = 1, .work = RecordedWork{}}};
+      },
       [](Part& part) { part.shape<RecordedShape>(5).work->gemm->split_k = 2; },
       [](Part& part) { part.shape<RecordedShape>(5).work->attention->causal = true; },
   };

@@ -75,12 +75,15 @@ TEST(Replicas, repeat_and_collectives_across_them_grow) {
 TEST(Replicas, kernels_of_different_times_repeat_them) {
   ModelGraph graph;
   ModelOp op = kernel("k", 12, graph.add_place({.groups = {{0, 1}}}));
-  std::get<RecordedShape>(op.shape).time_by_rank = {microseconds(10), microseconds(12)};
+  std::get<RecordedShape>(op.shape).by_rank = {{.time = microseconds(10), .wgs = 8},
+                                               {.time = microseconds(12), .wgs = 4}};
   graph.add(std::move(op));
   const ReplicatedGraph made = replicate(graph, 2, 2, 3);
   ASSERT_TRUE(made.graph);
-  EXPECT_EQ(std::get<RecordedShape>(made.graph->ops[OpId(0)].shape).time_by_rank,
-            (std::vector{microseconds(10), microseconds(12), microseconds(10)}));
+  const auto& by_rank = std::get<RecordedShape>(made.graph->ops[OpId(0)].shape).by_rank;
+  ASSERT_EQ(by_rank.size(), 3U);
+  EXPECT_EQ(by_rank[1].time, microseconds(12));
+  EXPECT_EQ(by_rank[2], by_rank[0]);
 }
 
 TEST(Replicas, what_was_not_recorded_is_said) {

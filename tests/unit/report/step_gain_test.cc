@@ -72,6 +72,24 @@ TEST(StepGain, is_none_where_nothing_is_gained_or_fused_or_compared) {
   EXPECT_EQ(gains_text(fused_only), "");
 }
 
+// 8 times 15 us that the collective adds, in 1,000.
+TEST(StepGain, of_a_refused_pair_is_at_most_what_its_collective_adds) {
+  Candidate refused = pair();
+  refused.obstacle = "7 columns do not divide";
+  EXPECT_FALSE(bound_of_refused(refused, step_of(report())));
+  refused.exposed = microseconds(15);
+  EXPECT_NEAR(*bound_of_refused(refused, step_of(report())), 0.12, 1e-12);
+  EXPECT_FALSE(bound_of_refused(pair(), step_of(report())));
+  RunReport with_refused = report();
+  EXPECT_EQ(refused_text(with_refused), "");
+  refused.name = "down + sum";
+  with_refused.candidates.push_back(refused);
+  EXPECT_EQ(
+      refused_text(with_refused),
+      " Of pairs that cannot be fused, down + sum could save most: at most 12.0 % of the bulk "
+      "step.");
+}
+
 TEST(StepGain, says_where_no_errors_were_measured) {
   RunReport unmeasured = report();
   unmeasured.candidates[0].pattern = WorkloadKind::all_to_all_gemm;

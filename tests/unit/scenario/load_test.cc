@@ -354,7 +354,8 @@ TEST(ToText, writes_every_key_that_is_read) {
       "models/llama3_70b_training", {"workload.parallel.data=2", "workload.parallel.context=2"}))));
   written.merge(paths_in(to_text(loaded(
       "models/llama3_70b_training",
-      {"workload.pairs=[{pair: mlp_down, mode: role_split, from_layer: 1, to_layer: 9, order: "
+      {"workload.pairs=[{mode: fused, add: with_own}, {pair: mlp_down, mode: role_split, "
+       "from_layer: 1, to_layer: 9, order: "
        "given, slice_wgs: 2, max_wgs_per_cu: 1, own_first: 4, sending_cus: 8}, {mode: kernel, "
        "chunks: 2, tile_m: 128, tile_n: 64, algorithm: ring, protocol: ll, channels: 4}]",
        "run.gpu_hour_price=2"}))));

@@ -63,6 +63,7 @@ TEST(WarnOfIdleKeys, parts_are_added_to_own_ones_where_these_are_in_registers) {
   EXPECT_TRUE(says("bulk, role_split", "", "fused.add: no effect: it is for mode fused"));
   EXPECT_TRUE(says("fused", ", in_switch: true", "the switch adds up"));
   EXPECT_TRUE(says("fused", ", order: local_first", "later than the own ones"));
+  EXPECT_TRUE(says("fused", ", flag_per: peer", "known to have come when all have"));
 }
 
 TEST(WarnOfIdleKeys, results_that_stay_are_fenced_where_each_slice_has_a_flag) {

@@ -328,10 +328,17 @@ TEST_F(RocprofTables, of_two_formats_one_is_read) {
 
 TEST_F(RocprofTables, other_formats_are_refused) {
   work_.format = WorkloadKind::rocprof;
-  work_.path = folder_.path("results.pftrace");
-  std::ofstream(work_.path) << "\x0a\x1f";
-  EXPECT_NE(load_trace(work_, 1).problems.to_text().find(
-                "neither a database nor JSON of rocprofv3; its other formats do not say what"),
+  const auto problem_of = [this](const char* name, const char* bytes) {
+    work_.path = folder_.path(name);
+    std::ofstream(work_.path) << bytes;
+    return load_trace(work_, 1).problems.to_text();
+  };
+  EXPECT_NE(problem_of("results.pftrace", "\x0a\x1f\x08").find("a Perfetto trace"),
+            std::string::npos);
+  EXPECT_NE(problem_of("long.pftrace", "\x0a{\x08\x01").find("a Perfetto trace"),
+            std::string::npos);  // a first packet of 123 B
+  EXPECT_NE(problem_of("kernel_trace.csv", "\"Kind\",\"Agent_Id\"\n")
+                .find("neither a database nor JSON of rocprofv3: record with"),
             std::string::npos);
 }
 

@@ -49,6 +49,18 @@ TEST(SuggestedSpace, of_a_mode_has_its_knobs_and_no_others) {
   EXPECT_FALSE(has(kernel, "fused."));
 }
 
+TEST(SuggestedSpace, of_a_fused_gemm_splits_k_without_the_key_of_staging) {
+  const std::string text = space("gemm_rs_4_gpus.yaml", Mode::fused);
+  EXPECT_TRUE(has(text, "{key: workload.gemm.split_k, values: [1, 1, 2, 4]}")) << text;
+  EXPECT_TRUE(has(text, "{key: fused.staging, values: [~, staged, ~, ~]}"));
+  EXPECT_TRUE(has(text, "{key: fused.add, values: [at_end, with_own]}"));
+  EXPECT_TRUE(has(text, "in_turn, rotating]"));
+  EXPECT_TRUE(has(space("gemm_rs_4_gpus.yaml", Mode::bulk),
+                  "{key: workload.gemm.split_k, values: [1, 2, 4]}"));
+  EXPECT_TRUE(has(space("embedding_a2a_4_gpus.yaml", Mode::fused),
+                  "{key: fused.staging, values: [zero_copy, staged]}"));
+}
+
 // A switch that adds up: MI210 have none, H100 do.
 TEST(SuggestedSpace, leaves_out_values_that_do_not_load) {
   EXPECT_FALSE(has(space("gemm_rs_4_gpus.yaml", Mode::fused), "in_switch"));

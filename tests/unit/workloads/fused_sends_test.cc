@@ -185,6 +185,19 @@ TEST(FusedReductions, with_the_own_part_follow_each_round_of_own_tiles) {
   EXPECT_EQ(sums, (std::vector<std::uint32_t>{24 + 2, 24 + 5, 24 + 8, 24 + 11}));
 }
 
+// One flag of each peer says that all has come: a WG that waited for it after its first own tile
+// would keep the others from being made.
+TEST(FusedReductions, with_one_flag_per_peer_follow_all_tiles) {
+  const TaskGraph graph =
+      lowered(gemm("gemm_reduce_scatter", {"fused.add=with_own", "fused.flag_per=peer",
+                                           "fused.max_wgs_per_cu=1", "cluster.gpu.cus=2"}));
+  const Kernel& kernel = graph.kernels[KernelId(0)];
+  ASSERT_EQ(kernel.items, 32U + 4);
+  for (std::uint32_t i = 0; i < kernel.items; ++i) {
+    EXPECT_EQ(graph.item(kernel, i).waits_for.is_none(), i < 32) << i;
+  }
+}
+
 // A wave sends, the WGs that compute add up, and hand an all-reduce's sums to the wave.
 TEST(FusedReductions, are_the_wgs_where_waves_send) {
   const auto waiting = [](const TaskGraph& graph, std::uint32_t kernel) {
