@@ -122,8 +122,9 @@ void own_results_may_be_fenced(const Check& check) {
                "no effect: only with fused.flag_per: slice, and no in_switch, do "
                "results that stay have flags");
   } else if (check.scenario.cluster.gpu.peer_store.fences == Fences::independent) {
-    check.warn("fused.fence_of", "no effect: with cluster.gpu.peer_store.fences: independent a WG "
-                                 "waits for its own stores alone");
+    check.warn("fused.fence_of",
+               "no effect: with cluster.gpu.peer_store.fences: independent a WG "
+               "waits for its own stores alone");
   } else if (fused.add == FusedAdd::with_own) {
     check.warn("fused.fence_of",
                "no effect: with fused.add: with_own the own part stays in registers");
