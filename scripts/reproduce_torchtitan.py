@@ -36,7 +36,7 @@ def scenario_of(study, group, line):
         cluster.update(scale_out=None, nic=None)
     return {"name": name_of(group, line), "cluster": cluster, "workload": workload,
             "modes": [line.get("mode", group.get("mode", "bulk"))],
-            "run": {"beyond_memory": "warn"}}
+            "run": {"beyond_memory": "warn", "max_time": "1000 s"}}
 
 
 def main():

@@ -14,7 +14,7 @@ namespace {
 using testing::recorded;
 using testing::time_of;
 using testing::Trace;
-using testing::two_gpus;
+using testing::two_of_four_cus;
 
 TEST(JoinRanks, kernels_before_their_collective_become_one_that_knows_each_ranks_time) {
   Trace trace;
@@ -90,7 +90,7 @@ TEST(RecordedFusion, sends_what_the_first_round_has_made) {
   const OpId b = trace.kernel(1, recorded(microseconds(20)));
   trace.call({a, b});
   const ModelGraph joined = join_ranks(trace.graph);
-  const std::vector<Fusion> found = find_fusions(joined, two_gpus().cluster.gpu);
+  const std::vector<Fusion> found = find_fusions(joined, two_of_four_cus().cluster.gpu);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].obstacle, "");
   EXPECT_EQ(found[0].pattern, WorkloadKind::gemm_all_to_all);
@@ -103,7 +103,8 @@ std::string obstacle_of(std::int64_t wgs, std::int64_t size) {
   trace.call({trace.kernel(0, recorded(microseconds(20), wgs)),
               trace.kernel(1, recorded(microseconds(20), wgs))},
              size);
-  const std::vector<Fusion> found = find_fusions(join_ranks(trace.graph), two_gpus().cluster.gpu);
+  const std::vector<Fusion> found =
+      find_fusions(join_ranks(trace.graph), two_of_four_cus().cluster.gpu);
   return found.empty() ? "none" : found[0].obstacle;
 }
 
@@ -147,7 +148,7 @@ TEST(RecordedFusion, of_a_gemm_is_by_the_tiles_of_its_kernel) {
   const OpId b = trace.kernel(1, product_of(microseconds(20)));
   trace.call({a, b}, kProduct);
   const ModelGraph joined = join_ranks(trace.graph);
-  const std::vector<Fusion> found = find_fusions(joined, two_gpus().cluster.gpu);
+  const std::vector<Fusion> found = find_fusions(joined, two_of_four_cus().cluster.gpu);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].obstacle, "");
   EXPECT_NEAR(to_microseconds(time_of(joined, Mode::bulk)), 20 + 5.24, 0.1);
@@ -159,7 +160,8 @@ std::string tiles_obstacle(std::int64_t m, std::int64_t n, std::int64_t size) {
   trace.call({trace.kernel(0, product_of(microseconds(20), m, n)),
               trace.kernel(1, product_of(microseconds(20), m, n))},
              size);
-  const std::vector<Fusion> found = find_fusions(join_ranks(trace.graph), two_gpus().cluster.gpu);
+  const std::vector<Fusion> found =
+      find_fusions(join_ranks(trace.graph), two_of_four_cus().cluster.gpu);
   return found.empty() ? "none" : found[0].obstacle;
 }
 
@@ -179,8 +181,9 @@ TEST(RecordedFusion, of_a_gemm_has_smaller_tiles_where_the_recorded_ones_do_not_
     CommunicationShape call;
     call.op = CollectiveOp::reduce_scatter;
     call.buffer = bytes(m * n * 2);
-    const PeerGrid made = recorded_peer_grid(
-        product_of(microseconds(20), m, n), {call, Travels::result, 2}, two_gpus().cluster.gpu, {});
+    const PeerGrid made =
+        recorded_peer_grid(product_of(microseconds(20), m, n), {call, Travels::result, 2},
+                           two_of_four_cus().cluster.gpu, {});
     return made.grid ? made.grid->per_peer : 0;
   };
   EXPECT_EQ(wgs_of_a_peer(1024, 768), 4U * 3);
@@ -198,7 +201,7 @@ TEST(RecordedFusion, goes_through_a_kernel_that_passes_the_result_on) {
   trace.call({a, b}, kProduct);
   const ModelGraph joined = join_ranks(trace.graph);
   ASSERT_EQ(joined.ops.size(), 3U);
-  const std::vector<Fusion> found = find_fusions(joined, two_gpus().cluster.gpu);
+  const std::vector<Fusion> found = find_fusions(joined, two_of_four_cus().cluster.gpu);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].obstacle, "");
   EXPECT_EQ(found[0].first, OpId(0));
@@ -215,7 +218,8 @@ TEST(RecordedFusion, a_kernel_of_another_size_passes_nothing_on) {
   const OpId a = trace.kernel(0, passing_on(microseconds(4), 1024 * 512), {}, "cast");
   const OpId b = trace.kernel(1, passing_on(microseconds(4), 1024 * 512), {}, "cast");
   trace.call({a, b}, kProduct);
-  const std::vector<Fusion> found = find_fusions(join_ranks(trace.graph), two_gpus().cluster.gpu);
+  const std::vector<Fusion> found =
+      find_fusions(join_ranks(trace.graph), two_of_four_cus().cluster.gpu);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(found[0].through.is_none());
 }
@@ -232,7 +236,7 @@ TEST(RecordedFusion, of_what_is_gathered_with_the_gemm_that_waits_for_it) {
   trace.kernel(1, product_of(microseconds(20)), {call}, "gemm");
   const ModelGraph joined = join_ranks(trace.graph);
   ASSERT_EQ(joined.ops.size(), 2U);
-  const std::vector<Fusion> found = find_fusions(joined, two_gpus().cluster.gpu);
+  const std::vector<Fusion> found = find_fusions(joined, two_of_four_cus().cluster.gpu);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].pattern, WorkloadKind::all_gather_gemm);
   EXPECT_EQ(found[0].obstacle, "");
@@ -251,7 +255,7 @@ TEST(RecordedFusion, pairs_that_differ_in_time_only_are_one_candidate) {
     after = {trace.call({a, b}, kProduct)};
   }
   const ModelGraph joined = join_ranks(trace.graph);
-  const Scenario scenario = two_gpus();
+  const Scenario scenario = two_of_four_cus();
   const Cluster cluster = build_cluster(scenario.cluster);
   ModelRun model(scenario, cluster, joined);
   const std::vector<Candidate> candidates = model.candidates();

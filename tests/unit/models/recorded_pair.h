@@ -13,7 +13,7 @@
 namespace weft::testing {
 
 // Two GPUs of four CUs that hold one WG each; 100 GB/s between them; nothing else takes time.
-inline Scenario two_gpus() {
+inline Scenario two_of_four_cus() {
   Scenario scenario = scenario_of(R"(
 name: two GPUs
 cluster:
@@ -65,7 +65,7 @@ struct Trace : HandMadeModel {
 };
 
 inline Duration time_of(const ModelGraph& graph, Mode mode) {
-  Scenario scenario = two_gpus();
+  Scenario scenario = two_of_four_cus();
   scenario.run.repeats = Repeats::each;
   const Cluster cluster = build_cluster(scenario.cluster);
   ModelRun model(scenario, cluster, graph);

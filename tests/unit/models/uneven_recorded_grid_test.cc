@@ -13,7 +13,7 @@ namespace {
 using testing::recorded;
 using testing::time_of;
 using testing::Trace;
-using testing::two_gpus;
+using testing::two_of_four_cus;
 using Rows = std::vector<ScatteredTiles::Row>;
 
 constexpr std::int64_t kMega = 1'000'000;
@@ -31,13 +31,13 @@ ModelGraph with_exchange(const RecordedShape& first, const RecordedShape& second
 }
 
 PeerGrid grid_of(const ModelGraph& joined) {
-  const std::vector<Fusion> found = find_fusions(joined, two_gpus().cluster.gpu);
+  const std::vector<Fusion> found = find_fusions(joined, two_of_four_cus().cluster.gpu);
   return peer_shape(fused_operator(joined, found.at(0)), peer_call(joined, found[0]),
-                    two_gpus().cluster.gpu);
+                    two_of_four_cus().cluster.gpu);
 }
 
 std::string obstacle_of(const ModelGraph& joined) {
-  const std::vector<Fusion> found = find_fusions(joined, two_gpus().cluster.gpu);
+  const std::vector<Fusion> found = find_fusions(joined, two_of_four_cus().cluster.gpu);
   return found.empty() ? "none" : found[0].obstacle;
 }
 

@@ -30,14 +30,14 @@ RunReport report() {
   return report;
 }
 
-// 32 % of the step are such pairs; a quarter of that is saved, 0.114 of it more or less.
+// 32 % of the step are such pairs; a quarter of that is saved, 0.118 of it more or less.
 TEST(StepGain, is_a_share_of_the_step_with_a_range) {
   const std::optional<StepGain> gain = gain_of(pair(), step_of(report()));
   ASSERT_TRUE(gain);
   EXPECT_NEAR(gain->saved, 0.32 * 0.25, 1e-12);
-  EXPECT_NEAR(gain->least, 0.32 * (0.25 - 0.114), 1e-12);
-  EXPECT_NEAR(gain->most, 0.32 * (0.25 + 0.114), 1e-12);
-  EXPECT_EQ(text_of(*gain), "-8.0 % (-11.6 to -4.4)");
+  EXPECT_NEAR(gain->least, 0.32 * (0.25 - 0.118), 1e-12);
+  EXPECT_NEAR(gain->most, 0.32 * (0.25 + 0.118), 1e-12);
+  EXPECT_EQ(text_of(*gain), "-8.0 % (-11.8 to -4.2)");
 }
 
 TEST(StepGain, is_a_share_of_the_recorded_step_where_there_is_one) {
@@ -96,10 +96,10 @@ TEST(StepGain, says_where_no_errors_were_measured) {
   EXPECT_NE(gains_text(unmeasured).find("never measured"), std::string::npos);
   EXPECT_EQ(gains_text(report()).find("never measured"), std::string::npos);
   EXPECT_EQ(ratio_error(WorkloadKind::all_to_all_gemm),
-            0.132);  // torch.ag_gemm.triton, the largest of the others
+            0.154);  // gemv.fused, the largest of the others
 }
 
-// "| torch.gemm_rs.triton | 32 | 0.054 | 0.114 | -0.180 | -0.055 |"
+// "| torch.gemm_rs.triton | 32 | 0.057 | 0.118 | -0.186 | -0.059 |"
 TEST(StepGain, errors_are_those_of_the_table_that_validate_gives) {
   std::ifstream file(WEFT_SOURCE_DIR "/docs/accuracy.md");
   std::ostringstream read;
