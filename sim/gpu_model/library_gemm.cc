@@ -107,9 +107,10 @@ double load_cost(std::int64_t alignment) {
 void add_alignment(TiledGemm& gemm, const Alignments& rows, const LibraryGemmSpec& library) {
   gemm.library.a_cost = load_cost(rows.a);
   gemm.library.b_cost = load_cost(rows.b);
-  gemm.library.cluster = library.cluster;
-  if (copied_in_bulk(rows)) return;
-  gemm.library.cluster = 1;
+  if (copied_in_bulk(rows)) {
+    gemm.library.cluster = library.cluster;
+    return;
+  }
   gemm.library.a_cost = gemm.library.b_cost = load_cost(std::min(rows.a, rows.b));
   gemm.library.fixed = gemm.library.fixed + library.unaligned;
 }

@@ -19,9 +19,8 @@ namespace {
 constexpr std::size_t kShown = 16;  // stages in the table for people
 
 int stages_of(const Scenario& scenario) {
-  const WorkloadKind kind = scenario.workload.kind;
-  const bool is_decoder = kind == WorkloadKind::transformer || kind == WorkloadKind::moe;
-  return is_decoder ? scenario.workload.transformer.parallel.pipeline : 1;
+  const bool is_cut = is_decoder(scenario.workload.kind);
+  return is_cut ? scenario.workload.transformer.parallel.pipeline : 1;
 }
 
 struct StageRow {

@@ -145,10 +145,6 @@ void sending_options(Fields& map, FusedOptions& fused) {
               .quiet = true});
   map.choice("fence_by", fused.fence_by, names::kFenceBys,
              {.help = "who fences the stores", .fallback = FenceBy::wg});
-  map.choice("fence_of", fused.fence_of, names::kFenceOfs,
-             {.help = "kinds that sum parts, one flag per slice: results after which a WG fences",
-              .fallback = FenceOf::sent,
-              .quiet = true});
   map.choice("acquire", fused.acquire, names::kAcquires,
              {.help = "how a flag's reader makes sure that it sees the data before the flag",
               .fallback = Acquire::load});
@@ -227,6 +223,10 @@ void adding_options(Fields map, FusedOptions& fused) {
   map.choice("add", fused.add, names::kFusedAdds,
              {.help = "when a WG adds up the parts of a sum (mode fused)",
               .fallback = FusedAdd::at_end,
+              .quiet = true});
+  map.choice("fence_of", fused.fence_of, names::kFenceOfs,
+             {.help = "results after which a WG fences, where each slice has a flag (mode fused)",
+              .fallback = FenceOf::sent,
               .quiet = true});
   map.add("add_load", fused.add_load,
           {.help = "bytes of each GPU's part that a thread loads at a time when it sums them; 0 B: "

@@ -117,6 +117,11 @@ void own_results_may_be_fenced(const Check& check) {
   if (fused.fence_of == FenceOf::sent) return;
   if (!check.has(Mode::fused)) {
     warn_of_modes(check, "fused.fence_of", "no effect: it is for mode fused, which is not run");
+  } else if (fused.sent_by == SentBy::wave || fused.staging == Staging::staged ||
+             check.scenario.workload.gemm.split_k > 1) {
+    check.warn("fused.fence_of",
+               "no effect: WGs fence only where they store their results themselves: not with "
+               "fused.sent_by: wave, fused.staging: staged or workload.gemm.split_k");
   } else if (fused.flag_per != FlagPer::slice || fused.in_switch) {
     check.warn("fused.fence_of",
                "no effect: only with fused.flag_per: slice, and no in_switch, do "

@@ -14,17 +14,9 @@ namespace weft::testing {
 
 // Two GPUs of four CUs that hold one WG each; 100 GB/s between them; nothing else takes time.
 inline Scenario two_of_four_cus() {
-  Scenario scenario = scenario_of(R"(
-name: two GPUs
-cluster:
-  name: two GPUs
-  nodes: 1
-  gpus_per_node: 2
-  gpu: {base: gpus/ideal, cus: 4, cu: {wgs: 1}}
-  scale_up: {shape: fully_connected, link: {bandwidth: 100 GB/s, latency: 0 ns}}
-workload: {kind: collective, op: all_to_all, bytes: 2 MB}
-fused: {extra_registers_per_thread: 0}
-)");
+  Scenario scenario = one_node(
+      {"cluster.gpu.cus=4", "cluster.gpu.cu.wgs=1", "cluster.scale_up.link.bandwidth=100 GB/s",
+       "cluster.scale_up.link.latency=0 ns", "fused.extra_registers_per_thread=0"});
   scenario.workload.kind = WorkloadKind::chakra;  // whose operators are made by hand here
   return scenario;
 }

@@ -72,6 +72,9 @@ TEST(WarnOfIdleKeys, results_that_stay_are_fenced_where_each_slice_has_a_flag) {
     return said.find(text) != std::string::npos;
   };
   EXPECT_TRUE(says("bulk, role_split", "", "fused.fence_of: no effect: it is for mode fused"));
+  EXPECT_EQ(warnings("gemm_reduce_scatter", "fused", "fence_of: all"), "");
+  EXPECT_TRUE(says("fused", ", sent_by: wave", "store their results themselves"));
+  EXPECT_TRUE(says("fused", ", staging: staged", "store their results themselves"));
   EXPECT_TRUE(says("fused", ", flag_per: peer", "only with fused.flag_per: slice"));
   EXPECT_TRUE(says("fused", ", in_switch: true", "and no in_switch"));
 }
