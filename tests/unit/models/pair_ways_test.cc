@@ -16,8 +16,8 @@ namespace {
 Scenario layers(int number, const std::string& more = "") {
   Scenario scenario = models_testing::scenario_of(
       "{kind: transformer, phase: prefill, model: {layers: " + std::to_string(number) +
-          ", hidden: 2048, heads: 16, kv_heads: 8, inner: 8192, vocabulary: 4096}, sequences: 1, "
-          "sequence_length: 4096, microbatch: 1, parallel: {tensor: 8, sequence: true}" +
+          ", hidden: 1024, heads: 8, kv_heads: 8, inner: 4096, vocabulary: 2048}, sequences: 1, "
+          "sequence_length: 2048, microbatch: 1, parallel: {tensor: 8, sequence: true}" +
           more + "}",
       1);
   scenario.modes = {Mode::mixed};
