@@ -12,13 +12,12 @@
 namespace weft::pair_ways_test {
 namespace {
 
-// Layers on one node of eight H100, of which `more` says more.
-Scenario layers(int number, const std::string& more = "") {
+// Layers on one node of eight H100.
+Scenario layers(int number) {
   Scenario scenario = models_testing::scenario_of(
       "{kind: transformer, phase: prefill, model: {layers: " + std::to_string(number) +
           ", hidden: 1024, heads: 8, kv_heads: 8, inner: 4096, vocabulary: 2048}, sequences: 1, "
-          "sequence_length: 2048, microbatch: 1, parallel: {tensor: 8, sequence: true}" +
-          more + "}",
+          "sequence_length: 2048, microbatch: 1, parallel: {tensor: 8, sequence: true}}",
       1);
   scenario.modes = {Mode::mixed};
   return scenario;
