@@ -13,6 +13,7 @@ Cases all_cases(const Plan& plan) {
     add_peer_stores(plan, cases);
     add_peer_rows(plan, cases);
     add_flags(plan, cases);
+    add_row_puts(plan, cases);
     add_copy_engine(plan, cases);
     add_collectives(plan, cases);
     add_embedding(plan, cases);

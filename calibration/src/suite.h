@@ -66,6 +66,7 @@ void add_chase(const Plan& plan, Cases& cases);
 void add_peer_stores(const Plan& plan, Cases& cases);
 void add_peer_rows(const Plan& plan, Cases& cases);
 void add_flags(const Plan& plan, Cases& cases);
+void add_row_puts(const Plan& plan, Cases& cases);
 void add_copy_engine(const Plan& plan, Cases& cases);
 void add_collectives(const Plan& plan, Cases& cases);
 void add_library_gemm(const Plan& plan, Cases& cases);
