@@ -7,6 +7,8 @@ Started by scripts/reproduce, which installs what this needs.
 import collections
 import csv
 import itertools
+import json
+import statistics
 import subprocess
 
 import reproduce_common as common
@@ -101,6 +103,45 @@ def puts(study, out):
         claims += [[f"{study['name']}, {what}, {gpus} GPUs", f"{paper} us", f"{us:.0f} us",
                     difference(us, paper), study["tag"]] for what, paper, us in found]
     return claims
+
+
+def parts_of_puts(row):
+    """How the kernels were run: what tells lines apart, but the way."""
+    return tuple(row[name] for name in ("tokens", "hidden", "experts", "top_k", "bits"))
+
+
+def measured_puts(study, out):
+    """Dispatch and combine of our own kernels on two GPUs: us from the start of the kernel to the
+    end of its last WG, by the SM's clock, and weft's."""
+    with open(common.ROOT / study["lines"], encoding="utf-8") as stream:
+        lines = [row for row in map(json.loads, stream) if row["kind"] != "meta"]
+    print(f"\n{study['name']}: measured us, weft, difference")
+    found = {}
+    errors = {"micro.row_puts": [], "micro.row_puts_home": []}
+    for row in lines:
+        shape = parts_of_puts(row)
+        if shape not in found:
+            tokens, hidden, experts, top_k, bits = shape
+            sets = [f"workload.sequences={2 * tokens}", f"workload.microbatch={tokens}",
+                    f"workload.model.hidden={hidden}", f"workload.moe.experts={experts}",
+                    f"workload.moe.top_k={top_k}",
+                    f"workload.moe.dispatch_dtype={'fp8' if bits == 8 else 'model'}"]
+            table = table_of(study, sets, out / "row_puts", "operators.csv")
+            found[shape] = {one["operator"]: one for one in table}
+        us = float(found[shape]["dispatch"]["longest_us"])
+        if row["kind"] == "micro.row_puts_home":
+            us = float(found[shape]["combine"]["critical_us"]) + \
+                 float(found[shape]["experts_sum"]["mean_us"])
+        paper = row["ended_ns"] / 1e3
+        errors[row["kind"]].append(us / paper - 1)
+        print("  " + " ".join(f"{name} {value}," for name, value in
+                              zip(("tokens", "hidden", "experts", "top_k", "bits"), shape)) +
+              f" {'combine' if row['kind'].endswith('home') else 'dispatch'}: "
+              f"{paper:.1f}, {us:.1f}, {difference(us, paper)}")
+    for kind, each in errors.items():
+        worst = max(each, key=abs)
+        print(f"  {kind}: median {100 * statistics.median(map(abs, each)):.1f} %, worst "
+              f"{100 * worst:+.1f} %")
 
 
 def nodes_reached(nodes, study):
@@ -214,6 +255,7 @@ def main():
     for study in what["shown"]:
         shown(runner, study)
     pairs(what["pairs"], out)
+    measured_puts(what["measured_puts"], out)
 
 
 if __name__ == "__main__":

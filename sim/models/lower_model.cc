@@ -275,9 +275,11 @@ class ModelToTasks {
       return add_row_forwards(tasks_,
                               {.exchange = exchange, .reached = *puts.reached, .home = puts.home});
     }
-    return add_row_puts(
-        tasks_,
-        {.exchange = exchange, .rows = rows_put(shape, call.ranks.size()), .packs = puts.packs});
+    return add_row_puts(tasks_, {.exchange = exchange,
+                                 .rows = rows_put(shape, call.ranks.size()),
+                                 .experts = puts.experts,
+                                 .at_once = puts.at_once,
+                                 .packs = puts.packs});
   }
 
   // --- an operator and a collective that do not depend on each other

@@ -106,9 +106,11 @@ struct StreamShape {
 
 // Of an all-to-all whose kernel puts each row of a token by itself (workloads/row_puts.h).
 struct PutRows {
-  Bytes made_from = {};  // what is read of a row where it is sent, which may be of another type
-  int cus = 0;           // whose WGs put; 0: all
-  bool packs = false;    // the receiver's WGs move rows from where they have arrived
+  Bytes made_from = {};      // what is read of a row where it is sent, which may be of another type
+  int cus = 0;               // whose WGs put; 0: all, or those that `experts` need
+  std::int64_t experts = 0;  // of all GPUs, of which each WG stands for equally many; 0: no matter
+  int at_once = 0;           // rows that a CU puts at a time, those of a token; 0: as many as fit
+  bool packs = false;        // the receiver's WGs move rows from where they have arrived
   // Each token once to each node and GPU (workloads/row_forwards.h), or home from there.
   std::optional<Reached> reached = {};
   bool home = false;

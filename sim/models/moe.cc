@@ -61,6 +61,8 @@ OpId Experts::exchange(const std::string& name, Direction direction) {
   if (puts()) {
     call.puts = PutRows{.made_from = row(Direction::combine),
                         .cus = moe_.exchange_cus,
+                        .experts = once() ? 0 : moe_.experts,
+                        .at_once = direction == Direction::dispatch && !once() ? moe_.top_k : 0,
                         .packs = direction == Direction::dispatch,
                         .reached = once() ? std::optional(routed_.reached) : std::nullopt,
                         .home = once() && direction == Direction::combine};

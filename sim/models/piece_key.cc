@@ -96,8 +96,8 @@ void add(Digest& digest, const Reached& reached) {
 }
 
 void add(Digest& digest, const PutRows& puts) {
-  const auto& [made_from, cus, packs, reached, home] = puts;
-  digest.add_all(made_from, cus, packs, reached, home);
+  const auto& [made_from, cus, experts, at_once, packs, reached, home] = puts;
+  digest.add_all(made_from, cus, experts, at_once, packs, reached, home);
 }
 
 void add(Digest& digest, const CommunicationShape& shape) {

@@ -40,12 +40,13 @@ RowLowering::RowLowering(TaskGraph& graph, const RowExchange& exchange)
       sends_(options_, exchange.cluster, grid_),
       ranks_(grid_.gpus) {}
 
-Kernel RowLowering::begin(std::uint32_t rank, CuRange cus) const {
+Kernel RowLowering::begin(std::uint32_t rank, CuRange cus, int waves) const {
   Kernel kernel = sends_.kernel(GpuId(gpu(rank)), exchange_.op, FusedSends::Wgs::all);
   kernel.role = KernelRole::collective;
   kernel.work_list = WorkList::static_list;
   kernel.cus = cus;
-  const int on_cu = std::min(kWavesOnCu, resident(spec(), grid_.wg, {}));
+  const int most = waves > 0 ? std::min(waves, kWavesOnCu) : kWavesOnCu;
+  const int on_cu = std::min(most, resident(spec(), grid_.wg, {}));
   kernel.max_grid = static_cast<std::uint32_t>(on_cu * cus_in(kernel.cus, spec().cus));
   return kernel;
 }

@@ -40,10 +40,18 @@ class RowPutsRun : RowLowering {
     return here_[std::size_t{to} * ranks_ + from];
   }
 
+  // A WG is as large as a CU, and stands for equally many experts as the others.
+  [[nodiscard]] CuRange cus() const {
+    if (exchange_.cus > 0) return {.first = 0, .count = static_cast<std::uint32_t>(exchange_.cus)};
+    if (puts_.experts == 0) return {};
+    const std::int64_t of_a_wg = round_up(puts_.experts, spec().cus);
+    return {.first = 0, .count = static_cast<std::uint32_t>(round_up(puts_.experts, of_a_wg))};
+  }
+
   KernelId add_kernel(std::uint32_t rank, std::uint32_t first) {
-    const auto cus = static_cast<std::uint32_t>(exchange_.cus);
-    const Kernel kernel = begin(rank, cus > 0 ? CuRange{.first = 0, .count = cus} : CuRange{});
+    const Kernel kernel = begin(rank, cus(), puts_.at_once);
     add_puts(rank);
+    if (puts_.packs) add_tellers();
     add_arrivals(rank);
     return end(rank, kernel, first, 1);
   }
@@ -58,16 +66,26 @@ class RowPutsRun : RowLowering {
     }
     together_ = rows_of_an_item(all);
     done_.assign(ranks_, LatchId::none());
+    told_.assign(ranks_, LatchId::none());
     for (std::uint32_t to = 0; to < ranks_; ++to) {
       if (to == rank) continue;
       const std::int64_t puts = std::max<std::int64_t>(1, round_up(rows(rank, to), together_));
       done_[to] = graph_.add_latch(static_cast<std::uint32_t>(puts));
+      if (puts_.packs) told_[to] = graph_.add_latch(1);
       graph_.add_send(FusedSends::flag(gpu(to), here(to, rank), FusedSends::Ordered::yes));
     }
     for (std::int64_t first = 0; first < most; first += together_) {
       for (std::uint32_t step = 1; step <= ranks_; ++step) {
         add_put(rank, (rank + step) % ranks_, first);
       }
+    }
+  }
+
+  // Where rows are counted as they leave, a wave waits for the last of a peer's and tells it, with
+  // a fence of its own.
+  void add_tellers() {
+    for (std::uint32_t to = 0; to < ranks_; ++to) {
+      if (!done_[to].is_none()) push({}, told_[to], done_[to]);
     }
   }
 
@@ -122,6 +140,7 @@ class RowPutsRun : RowLowering {
   const RowPuts& puts_;
   std::vector<LatchId> here_;
   std::vector<LatchId> done_;  // of the rank being lowered, by peer: its rows are on their way
+  std::vector<LatchId> told_;  // ... and a wave tells it so
   std::int64_t together_ = 1;  // rows of an item
 };
 

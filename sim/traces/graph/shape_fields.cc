@@ -185,7 +185,19 @@ void puts_fields(Fields& map, PutRows& puts) {
           {.help = "CUs whose WGs put",
            .range = {{1, 100'000}},
            .fallback = 0,
-           .means = "all",
+           .means = "all, or those that experts need",
+           .quiet = true});
+  map.add("experts", puts.experts,
+          {.help = "experts of all ranks; each WG stands for equally many",
+           .range = {{1, 1'000'000}},
+           .fallback = 0,
+           .means = "not known",
+           .quiet = true});
+  map.add("at_once", puts.at_once,
+          {.help = "rows that a CU puts at a time, those of a token",
+           .range = {{1, 100'000}},
+           .fallback = 0,
+           .means = "as many as fit",
            .quiet = true});
   truth(map, "packs", puts.packs, "whether the receiver moves rows from where they have arrived");
   map.optional_map("once", puts.reached,

@@ -53,6 +53,26 @@ TEST(RowPutsTime, packing_comes_after_the_flag) {
   EXPECT_NEAR(time_us(one_node(slow), {.packs = true}) - put, 25 * 1, 0.1);
 }
 
+// A CU puts a token's rows together: with two at a time, as many as fit, nothing changes, with one
+// at a time the other wave has nothing to do. 55 and 110 rows on one CU, each 5 us.
+TEST(RowPutsTime, of_tokens_one_by_one_is_that_of_their_rounds) {
+  const std::vector<std::string> slow = {"cluster.gpu.peer_store.wg_rate=1 GB/s",
+                                         "cluster.scale_up.link.latency=0 ns"};
+  EXPECT_NEAR(time_us(one_node(slow), {.cus = 1, .at_once = 2}), 55 * 5, 0.02);
+  EXPECT_NEAR(time_us(one_node(slow), {.cus = 1, .at_once = 1}), 100 * 5, 0.05);
+}
+
+// A WG stands for as many experts as the others. 6 on four CUs are 2 a WG, so on 3 CUs; 4 and any
+// multiple of it are on all.
+TEST(RowPutsTime, of_experts_is_that_of_as_many_cus_as_they_share_evenly) {
+  const std::vector<std::string> slow = {"cluster.gpu.cus=4",
+                                         "cluster.gpu.peer_store.wg_rate=1 GB/s",
+                                         "cluster.scale_up.link.latency=0 ns"};
+  EXPECT_EQ(time_us(one_node(slow), {.experts = 6}), time_us(one_node(slow), {.cus = 3}));
+  EXPECT_EQ(time_us(one_node(slow), {.experts = 8}), time_us(one_node(slow), {.cus = 4}));
+  EXPECT_LT(time_us(one_node(slow), {.experts = 8}), time_us(one_node(slow), {.experts = 6}));
+}
+
 // Bulk puts rows, too: what keys say of fused kernels does not reach it.
 TEST(RowPutsTime, is_the_same_whatever_is_said_of_fused_kernels) {
   const std::vector<std::string> slow = {"cluster.gpu.peer_store.wg_rate=1 GB/s"};

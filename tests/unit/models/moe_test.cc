@@ -383,11 +383,14 @@ TEST(Experts, rows_are_put_without_a_copy_or_counts) {
   // 64 elements of fp8 and one scale; 4 rows a pair.
   EXPECT_EQ(there.row, bytes(64 + 4));
   EXPECT_EQ(there.buffer, bytes(8 * 4 * 68));
-  EXPECT_EQ(there.puts, (PutRows{.made_from = bytes(64 * 2), .cus = 3, .packs = true}));
+  EXPECT_EQ(
+      there.puts,
+      (PutRows{.made_from = bytes(64 * 2), .cus = 3, .experts = 8, .at_once = 2, .packs = true}));
   EXPECT_EQ(rows_put(there, 8), Counts(64, 4));
   const auto& home = std::get<CommunicationShape>(first_named(graph, "combine").shape);
   EXPECT_EQ(home.row, bytes(64 * 2));
-  EXPECT_EQ(home.puts, (PutRows{.made_from = bytes(64 * 2), .cus = 3, .packs = false}));
+  EXPECT_EQ(home.puts,
+            (PutRows{.made_from = bytes(64 * 2), .cus = 3, .experts = 8, .packs = false}));
   EXPECT_EQ(std::get<GemmShape>(first_named(graph, "experts_up").shape).fp8, Fp8Scales::block);
   EXPECT_EQ(std::get<GemmShape>(first_named(graph, "experts_down").shape).fp8, Fp8Scales::none);
 }
