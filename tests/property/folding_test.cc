@@ -314,5 +314,22 @@ TEST(Folding, a_pipeline_that_gathers_parameters_takes_as_long_as_the_whole) {
   expect_folded_within({.shorter = 0.01, .longer = 0.01}, 2, "parameters");
 }
 
+// As above, gathered and scattered in groups of two of four copies, and summed across these.
+TEST(Folding, a_pipeline_of_groups_that_sum_across_takes_as_long_as_the_whole) {
+  for (const std::string word : {"1f1b", "combined_1f1b", "zb_v"}) {
+    const auto row = std::find_if(schedules().begin(), schedules().end(),
+                                  [&](const ScheduleRow& one) { return one.word == word; });
+    const auto any = [&](std::uint64_t seed) {
+      return random_pipeline(seed, *row, 4, "parameters, shard_copies: 2");
+    };
+    for_each_seed(1, any, [](std::uint64_t, const std::string& text) {
+      const Scenario scenario = scenario_of(text);
+      const double once = to_microseconds(result_of(scenario, true).time);
+      const double each = to_microseconds(result_of(scenario, false).time);
+      EXPECT_NEAR(once / each, 1, 0.01) << once << " us for " << each << "\n" << text;
+    });
+  }
+}
+
 }  // namespace
 }  // namespace weft::folding_test
