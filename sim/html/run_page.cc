@@ -144,6 +144,9 @@ Page run_page(const fs::path& folder, Diagnostics& problems) {
     add(page, parts_picture(
                   reader.rows(ResultFile::parts,
                               {{"mode", text}, {"part", text}, {"exposed_us"}, {"computing_us"}})));
+    if (reader.has(file_name(ResultFile::stages))) {
+      add(page, stages_picture(reader.rows(ResultFile::stages, all_of(ResultFile::stages))));
+    }
     add(page,
         fusions_picture(reader.rows(
             ResultFile::fusions,

@@ -155,6 +155,29 @@ Pictured parts_picture(const Rows& rows) {
                  choice("value", "Show", {"exposed_us", "computing_us"})})};
 }
 
+// Bars are as long as the run: what a stage neither computes nor exposes is idle.
+Pictured stages_picture(const Rows& rows) {
+  PageTable table{
+      .name = "stages",
+      .columns = {kMode, named("stage", "stage", ShownAs::text),
+                  named("phase", "phase", ShownAs::text), named("us", "time", ShownAs::time)},
+      .rows = {}};
+  const std::vector<Field> columns = fields(ResultFile::stages);
+  for (const auto& row : rows) {
+    const std::string stage = fmt::format("stage {}", row[1].get<std::int64_t>());
+    for (std::size_t i = 2; i < row.size(); ++i) {
+      table.rows.push_back({row[0], stage, columns[i].title, row[i]});
+    }
+  }
+  Chart bars = chart(
+      "stages", "Stages of the pipeline",
+      "Means over the GPUs of a stage. Idle: no kernel on a GPU, which is the "
+      "pipeline's bubble, and launches.",
+      "stacked", {always("category", "stage"), always("series", "phase"), always("value", "us")});
+  bars.slice = {"mode"};
+  return {std::move(table), std::move(bars)};
+}
+
 Pictured fusions_picture(const Rows& rows) {
   PageTable table{
       .name = "fusions",

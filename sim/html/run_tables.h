@@ -25,6 +25,8 @@ Pictured phases_picture(const PageTable& modes);
 
 // Columns of the rows: mode, part, exposed_us, computing_us.
 Pictured parts_picture(const Rows& rows);
+// All columns of the file.
+Pictured stages_picture(const Rows& rows);
 // pair, bulk_us, chunked_us, fused_us, obstacle.
 Pictured fusions_picture(const Rows& rows);
 // mode, class, utilisation, bytes.

@@ -23,11 +23,16 @@ Steps one_forward_one_backward(const PipelineShape& shape, int stage) {
   return steps;
 }
 
-// Same paper, Sec. 2.2.2: p microbatches go through the first virtual stages, then through the
-// second ones, and so on; then the next p. With v virtual stages bubbles are (p - 1) / (v m) of the
-// work; the first stage keeps at most v p + p - 1 microbatches, counted for each of its v parts
-// (Korthikanti et al., arXiv:2205.05198, Sec. 4.2.3).
-Steps interleaved(const PipelineShape& shape, int stage) {
+namespace {
+
+// p microbatches go through the first virtual stages, then through the second ones, and so on; then
+// the next p. Once `earlier` more forwards are done than a microbatch needs to come back, each
+// forward is followed by a backward, or done at once with it.
+struct Turns {
+  int earlier = 0;
+  bool at_once = false;
+};
+Steps in_groups(const PipelineShape& shape, int stage, const Turns& turns) {
   const int group = shape.stages * shape.virtual_stages;
   const auto forward = [&](int k) {
     return PipelineStep{Kind::forward, stage, k / group * shape.stages + k % shape.stages,
@@ -40,17 +45,33 @@ Steps interleaved(const PipelineShape& shape, int stage) {
     return step;
   };
   const int all = shape.microbatches * shape.virtual_stages;
-  const int warm_up =
-      std::min(all, 2 * (shape.stages - 1 - stage) + (shape.virtual_stages - 1) * shape.stages);
+  const int warm_up = std::min(all, 2 * (shape.stages - 1 - stage) +
+                                        (shape.virtual_stages - 1) * shape.stages + turns.earlier);
   Steps steps;
   steps.reserve(2 * static_cast<std::size_t>(all));
   for (int k = 0; k < warm_up; ++k) steps.push_back(forward(k));
   for (int k = warm_up; k < all; ++k) {
     steps.push_back(forward(k));
+    steps.back().overlaps_next = turns.at_once;
     steps.push_back(backward(k - warm_up));
   }
   for (int k = all - warm_up; k < all; ++k) steps.push_back(backward(k));
   return steps;
+}
+
+}  // namespace
+
+// Same paper, Sec. 2.2.2: with v virtual stages bubbles are (p - 1) / (v m) of the work; the first
+// stage keeps at most v p + p - 1 microbatches, counted for each of its v parts (Korthikanti et
+// al., arXiv:2205.05198, Sec. 4.2.3).
+Steps interleaved(const PipelineShape& shape, int stage) { return in_groups(shape, stage, {}); }
+
+// Megatron-LM's combined_1f1b.py with virtual stages: "an extra warm-up microbatch", without which
+// the last stage's forward would wait for its own backward. Bubbles stay (p - 1) (F + B), of a
+// whole backward B, beside the work of the last stage, which has the most pairs; each stage keeps
+// one microbatch more.
+Steps combined_1f1b(const PipelineShape& shape, int stage) {
+  return in_groups(shape, stage, {.earlier = 1, .at_once = true});
 }
 
 // Lamy-Poirier, arXiv:2211.05953; with one virtual stage it is GPipe (Huang et al.,

@@ -17,6 +17,7 @@ namespace weft {
 enum class Schedule : std::uint8_t {
   one_forward_one_backward,
   interleaved,
+  combined_1f1b,
   gpipe,
   breadth_first,
   zero_bubble_h1,

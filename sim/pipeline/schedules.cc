@@ -42,6 +42,14 @@ const std::vector<ScheduleRow>& schedules() {
        .virtual_stages = 0,
        .make = pipelines::interleaved,
        .obstacle = microbatches_divide},
+      {.schedule = Schedule::combined_1f1b,
+       .word = "combined_1f1b",
+       .meaning = "as interleaved with one more forward before the first backward; from then on a "
+                  "forward overlaps each backward, layer by layer (Megatron-LM's "
+                  "overlap-moe-expert-parallel-comm)",
+       .virtual_stages = 0,
+       .make = pipelines::combined_1f1b,
+       .obstacle = microbatches_divide},
       {.schedule = Schedule::gpipe,
        .word = "gpipe",
        .meaning = "all forwards, then all backwards",

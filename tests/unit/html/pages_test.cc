@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sim/html/run_page.h"
+#include "sim/html/run_tables.h"
 #include "sim/html/sweep_page.h"
 #include "sim/html/sweep_results.h"
 
@@ -69,6 +70,20 @@ TEST(RunPage, a_model_has_parts_and_fusions_and_says_that_there_is_no_time_serie
                                                  "over_time", "critical"}));
   EXPECT_EQ(chart(page, "over_time").table, "");
   EXPECT_NE(chart(page, "over_time").text.find("no over_time.csv"), std::string::npos);
+}
+
+// A bar for each stage, of all that its time is.
+TEST(RunPage, stages_of_a_pipeline_are_bars_of_their_phases) {
+  const Pictured stages =
+      stages_picture({{"bulk", 0, 10.0, 2.0, 3.0}, {"bulk", 1, 12.0, 1.0, 2.0}});
+  EXPECT_EQ(stages.chart.kind, "stacked");
+  EXPECT_EQ(stages.chart.slice, std::vector<std::string>{"mode"});
+  EXPECT_EQ(stages.table.rows, (Rows{{"bulk", "stage 0", "computing", 10.0},
+                                     {"bulk", "stage 0", "exposed", 2.0},
+                                     {"bulk", "stage 0", "idle", 3.0},
+                                     {"bulk", "stage 1", "computing", 12.0},
+                                     {"bulk", "stage 1", "exposed", 1.0},
+                                     {"bulk", "stage 1", "idle", 2.0}}));
 }
 
 // Whose step decodes: 16 tokens in 11.5 ms, and nothing that is of training.

@@ -248,10 +248,12 @@ TEST(DecoderRules, a_schedule_says_what_it_demands) {
   EXPECT_EQ(problems("tensor: 4, pipeline: 2, layers_of_parts: [3, 3], last_layers: 3", "16"),
             (Problems{"workload.parallel.layers_of_parts: only one of both: each part's layers, or "
                       "those at the ends; see also workload.parallel.last_layers"}));
-  EXPECT_EQ(problems("tensor: 4, pipeline: 2, schedule: 1f1b, virtual_stages: 2", "16"),
-            (Problems{"workload.parallel.virtual_stages: only for schedule: interleaved or "
-                      "breadth_first; remove it, or if it comes from a base write "
-                      "'virtual_stages: ~'"}));
+  EXPECT_EQ(
+      problems("tensor: 4, pipeline: 2, schedule: 1f1b, virtual_stages: 2", "16"),
+      (Problems{
+          "workload.parallel.virtual_stages: only for schedule: interleaved, combined_1f1b or "
+          "breadth_first; remove it, or if it comes from a base write "
+          "'virtual_stages: ~'"}));
 }
 
 }  // namespace

@@ -136,6 +136,26 @@ TEST(Schedules, bubbles_of_dualpipe_v_are_an_overlapped_pair_and_a_backward_less
   }
 }
 
+// (p - 1) (F + B + W) beside the last stage's work, whose pairs take `pair`: its first forward
+// comes after p - 1 of others, and p - 1 backwards follow its last. By hand for 2 stages of 2 parts
+// and 4 microbatches, F = B = W = 4 and pairs of 9: 4 + (3 x 4 + 5 x 9 + 3 x 8) + 8 = 93.
+TEST(Schedules, bubbles_of_combined_1f1b_are_those_of_1f1b_beside_the_pairs_of_the_last_stage) {
+  for (const Case& c : cases(Schedule::combined_1f1b)) {
+    for (const std::int64_t pair : {12, 10, 9}) {
+      const auto stages =
+          timed_steps(shape_of(Schedule::combined_1f1b, c), StepTimes{4, 4, 4, pair});
+      std::int64_t whole = 0;
+      for (const auto& steps : stages) whole = std::max(whole, steps.back().end);
+      const int alone = (c.virtual_stages - 1) * c.stages + 1;  // forwards, and backwards
+      const int pairs = c.virtual_stages * c.microbatches - alone;
+      EXPECT_EQ(whole, (c.stages - 1) * 12 + alone * 12 + pairs * pair) << text_of(c);
+      if (c.stages == 2 && c.microbatches == 4 && c.virtual_stages == 2 && pair == 9) {
+        EXPECT_EQ(whole, 93);
+      }
+    }
+  }
+}
+
 // In microbatches of a part. 1F1B: those that are on their way to the end and back (PipeDream-2BW,
 // arXiv:2006.09503); interleaved: Korthikanti et al. (arXiv:2205.05198), Sec. 4.2.3: a stage keeps
 // 1 + (p - 1) / (p v) times the p v of 1F1B, at the first stage, 2 less at each one behind; GPipe
@@ -147,6 +167,9 @@ TEST(Schedules, a_stage_keeps_as_many_microbatches_as_published) {
         return c.stages - stage;
       case Schedule::interleaved:
         return c.virtual_stages * c.stages + c.stages - 1 - 2 * stage;
+      case Schedule::combined_1f1b:  // a forward more
+        return std::min(c.virtual_stages * c.microbatches,
+                        c.virtual_stages * c.stages + c.stages - 2 * stage);
       case Schedule::gpipe:
       case Schedule::breadth_first:
         return c.virtual_stages * c.microbatches;
