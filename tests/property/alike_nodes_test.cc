@@ -37,8 +37,10 @@ std::string random_ring(std::uint64_t seed) {
                               : "clusters/nodes_16x_8x_h100";
   cluster += ", nodes: " + text(nodes) + ", gpus_per_node: " + text(per_node) +
              ", nic: {per_node: " + text(nics) + "}, scale_out: {shape: " +
-             (leaves ? "fat_tree" : shape == "ring" ? "ring" : "switch") +
-             (leaves ? ", endpoints_per_leaf: " + text(2 * nics) + ", oversubscription: 1"
+             (leaves            ? "fat_tree"
+              : shape == "ring" ? "ring"
+                                : "switch") +
+             (leaves  ? ", endpoints_per_leaf: " + text(2 * nics) + ", oversubscription: 1"
               : ideal ? ""
                       : ", endpoints_per_leaf: ~, oversubscription: ~") +
              ", link: {latency: " + text(one_of(Numbers{0, 300, 2000})) + " ns}}";
