@@ -186,7 +186,9 @@ std::optional<AlikeCopies> alike_copies(const Scenario& scenario, const Cluster&
   if (!may_have_copies(scenario, whole, graph)) return std::nullopt;
   const ClusterSpec& spec = whole.spec;
   const auto stage = static_cast<std::uint32_t>(spec.nodes / stages(scenario));
-  for (std::uint32_t kept = 1; kept < stage; ++kept) {
+  // From three on, the way to the next node of a ring is shorter than the one around it.
+  const bool ring = !spec.scale_out->topology->grid().empty();
+  for (std::uint32_t kept = ring ? 3 : 1; kept < stage; ++kept) {
     if (stage % kept != 0 || !Transport::stands_for_row(whole.network, kept)) continue;
     const Representatives which{.all = stage,
                                 .kept = kept,

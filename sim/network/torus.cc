@@ -153,7 +153,8 @@ class Torus final : public TopologySpec {
     return 2 * static_cast<std::int64_t>(dims_.size());
   }
   std::vector<int> grid() const override { return dims_; }
-  // A ring, where all send to a neighbour: from three on, the way to it is the shorter one.
+  // A ring, where all send over less than half of those that stand for all, which alike_copies.cc
+  // sees to.
   bool stands_for_row(std::uint32_t by) const override { return dims_.size() == 1 && by >= 3; }
 
  private:

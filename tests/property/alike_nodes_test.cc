@@ -32,9 +32,11 @@ std::string random_ring(std::uint64_t seed) {
   const int nics = one_of(Numbers{1, per_node});
   const std::string shape = one_of(Words{"ring", "ring", "switch", "fat_tree"});
   const bool leaves = shape == "fat_tree" && nodes % 2 == 0;
-  std::string cluster = ideal ? "clusters/peers_ring_128, scale_up: {shape: fully_connected, link: "
-                                "{bandwidth: 50 GB/s, latency: 500 ns}}"
-                              : "clusters/nodes_16x_8x_h100";
+  std::string cluster = "clusters/nodes_16x_8x_h100";
+  if (ideal) {
+    cluster = shape == "ring" ? "clusters/peers_ring_128" : "clusters/peers_switch_128";
+    cluster += ", scale_up: {shape: fully_connected, link: {bandwidth: 50 GB/s, latency: 500 ns}}";
+  }
   cluster += ", nodes: " + text(nodes) + ", gpus_per_node: " + text(per_node) +
              ", nic: {per_node: " + text(nics) + "}, scale_out: {shape: " +
              (leaves            ? "fat_tree"
