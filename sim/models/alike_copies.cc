@@ -169,6 +169,13 @@ bool may_have_copies(const Scenario& scenario, const Cluster& whole, const Model
          spec.scale_out->topology->grid().empty() && spec.nodes % stages(scenario) == 0;
 }
 
+// On a ring of nodes the way to the next one has to be shorter than the one around: to its NIC, of
+// three or more, or from any of n NICs to any, over at most 2 n - 1 of at least 4 n.
+std::uint32_t fewest(const ClusterSpec& spec) {
+  if (spec.scale_out->topology->grid().empty()) return 1;
+  return spec.nic->per_node == 1 ? 3 : 4;
+}
+
 Cluster cluster_of(const Cluster& whole, const Representatives& which) {
   ClusterSpec spec = whole.spec;
   spec.nodes = static_cast<int>(static_cast<std::uint32_t>(spec.nodes) / which.turns());
@@ -186,9 +193,7 @@ std::optional<AlikeCopies> alike_copies(const Scenario& scenario, const Cluster&
   if (!may_have_copies(scenario, whole, graph)) return std::nullopt;
   const ClusterSpec& spec = whole.spec;
   const auto stage = static_cast<std::uint32_t>(spec.nodes / stages(scenario));
-  // From three on, the way to the next node of a ring is shorter than the one around it.
-  const bool ring = !spec.scale_out->topology->grid().empty();
-  for (std::uint32_t kept = ring ? 3 : 1; kept < stage; ++kept) {
+  for (std::uint32_t kept = fewest(spec); kept < stage; ++kept) {
     if (stage % kept != 0 || !Transport::stands_for_row(whole.network, kept)) continue;
     const Representatives which{.all = stage,
                                 .kept = kept,
