@@ -163,17 +163,15 @@ bool may_have_copies(const Scenario& scenario, const Cluster& whole, const Model
   const ClusterSpec& spec = scenario.cluster;
   if (scenario.run.repeats != Repeats::once || scenario.run.tie_shuffle != 0) return false;
   if (!spec.scale_out || !spec.stragglers.empty() || !spec.degraded_links.empty()) return false;
-  if (is_alone(scenario)) return is_of_all(graph, whole);
+  const bool grid = !spec.scale_out->topology->grid().empty();
+  if (is_alone(scenario)) {
+    // With several NICs, messages of different nodes meet on a ring's links; which of two that come
+    // at once goes first, their numbers say, which begin again at one node.
+    return is_of_all(graph, whole) && (!grid || spec.nic->per_node == 1);
+  }
   // On a ring of nodes, stages would have others between them than those that stand for all.
-  return row_of(scenario.workload.kind).model != nullptr &&
-         spec.scale_out->topology->grid().empty() && spec.nodes % stages(scenario) == 0;
-}
-
-// On a ring of nodes the way to the next one has to be shorter than the one around: to its NIC, of
-// three or more, or from any of n NICs to any, over at most 2 n - 1 of at least 4 n.
-std::uint32_t fewest(const ClusterSpec& spec) {
-  if (spec.scale_out->topology->grid().empty()) return 1;
-  return spec.nic->per_node == 1 ? 3 : 4;
+  return row_of(scenario.workload.kind).model != nullptr && !grid &&
+         spec.nodes % stages(scenario) == 0;
 }
 
 Cluster cluster_of(const Cluster& whole, const Representatives& which) {
@@ -193,7 +191,9 @@ std::optional<AlikeCopies> alike_copies(const Scenario& scenario, const Cluster&
   if (!may_have_copies(scenario, whole, graph)) return std::nullopt;
   const ClusterSpec& spec = whole.spec;
   const auto stage = static_cast<std::uint32_t>(spec.nodes / stages(scenario));
-  for (std::uint32_t kept = fewest(spec); kept < stage; ++kept) {
+  // On a ring of nodes the way to the next one has to be shorter than the one around.
+  for (std::uint32_t kept = spec.scale_out->topology->grid().empty() ? 1 : 3; kept < stage;
+       ++kept) {
     if (stage % kept != 0 || !Transport::stands_for_row(whole.network, kept)) continue;
     const Representatives which{.all = stage,
                                 .kept = kept,

@@ -18,8 +18,8 @@
 namespace weft::alike_nodes_property_test {
 namespace {
 
-// Nodes of one, two or four GPUs with a NIC each or one together, on a ring, a switch or two nodes
-// a leaf; GPUs that are ideal, or H100 with their own launches, protocols and channels.
+// Nodes of one, two or four GPUs with a NIC each or one together, on a ring, a switch or one to
+// three a leaf; GPUs that are ideal, or H100 with their own launches, protocols and channels.
 std::string random_ring(std::uint64_t seed) {
   Rng rng(seed, "property/alike_nodes");
   const auto one_of = [&rng](auto values) { return values.begin()[rng() % values.size()]; };
@@ -31,7 +31,9 @@ std::string random_ring(std::uint64_t seed) {
   const int nodes = one_of(Numbers{6, 8, 9, 12, 15, 16});
   const int nics = one_of(Numbers{1, per_node});
   const std::string shape = one_of(Words{"ring", "ring", "switch", "fat_tree"});
-  const bool leaves = shape == "fat_tree" && nodes % 2 == 0;
+  const int of_leaf = one_of(Numbers{1, 2, 3});  // nodes
+  const bool leaves = shape == "fat_tree" && nodes % of_leaf == 0;
+  const int oversubscription = of_leaf * nics % 2 == 0 ? one_of(Numbers{1, 2}) : 1;
   std::string cluster = "clusters/nodes_16x_8x_h100";
   if (ideal) {
     cluster = shape == "ring" ? "clusters/peers_ring_128" : "clusters/peers_switch_128";
@@ -42,7 +44,8 @@ std::string random_ring(std::uint64_t seed) {
              (leaves            ? "fat_tree"
               : shape == "ring" ? "ring"
                                 : "switch") +
-             (leaves  ? ", endpoints_per_leaf: " + text(2 * nics) + ", oversubscription: 1"
+             (leaves ? ", endpoints_per_leaf: " + text(of_leaf * nics) +
+                           ", oversubscription: " + text(oversubscription)
               : ideal ? ""
                       : ", endpoints_per_leaf: ~, oversubscription: ~") +
              ", link: {latency: " + text(one_of(Numbers{0, 300, 2000})) + " ns}}";

@@ -219,6 +219,15 @@ TEST(AlikeNodes, are_not_sought_on_a_torus) {
             12U);
 }
 
+// Messages of several nodes meet on the links of the ring.
+TEST(AlikeNodes, are_not_sought_on_a_ring_of_nodes_with_several_nics) {
+  EXPECT_EQ(nodes_that_stand_for_all(
+                {.cluster = "base: clusters/peers_ring_128, nodes: 12, gpus_per_node: 2, nic: "
+                            "{per_node: 2}, scale_up: {shape: fully_connected, link: {bandwidth: "
+                            "50 GB/s, latency: 500 ns}}"}),
+            12U);
+}
+
 TEST(AlikeNodes, are_not_sought_where_blocks_differ_by_a_byte) {
   EXPECT_EQ(nodes_that_stand_for_all({.work = "op: all_reduce, bytes: 12289 B"}), 12U);
   EXPECT_EQ(nodes_that_stand_for_all({.work = "op: all_gather, bytes: 1200012 B",
