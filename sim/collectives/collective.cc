@@ -66,7 +66,16 @@ bool goes_in_turns(const Cluster& cluster, const CollectiveCall& call, const Ran
   const std::vector<CollectiveChoice> choices = possible_choices(cluster, call, group);
   const auto is_ring = [](CollectiveChoice way) { return way.algorithm == Algorithm::ring; };
   return std::all_of(choices.begin(), choices.end(), is_ring) &&
-         plan_request(cluster, call, group).grid.empty();
+         plan_request(cluster, call, group).grid.size() <= 1;
+}
+
+bool has_equal_blocks(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group) {
+  const std::vector<CollectiveChoice> choices = possible_choices(cluster, call, group);
+  return std::all_of(choices.begin(), choices.end(), [&](CollectiveChoice choice) {
+    const PlanCounts plans = count_plans(cluster, call, group, choice.algorithm);
+    const Division by = divide(cluster, call, group, plans, choice);
+    return call.buffer.count() % (by.channels * by.chunks * plans.blocks) == 0;
+  });
 }
 
 std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,

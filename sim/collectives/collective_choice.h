@@ -47,6 +47,9 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
 // Whether the call is one between nodes by rings that no rank differs in, whatever choose() takes,
 // found without trying any: the first ranks can stand for all (CollectiveCall::turns).
 bool goes_in_turns(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group);
+// Whether blocks of all chunks of such a call have as many bytes, so that the first ranks do
+// exactly what all do.
+bool has_equal_blocks(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group);
 
 // "ring, simple".
 std::string text_of(CollectiveChoice choice);

@@ -16,6 +16,11 @@ using Group = std::vector<std::uint32_t>;
 // A group of which the first ranks are in the first part; or one that is in one part.
 enum class Lies { in_first_part, in_another, across, otherwise };
 
+// A collective that is no part of a model.
+bool is_alone(const Scenario& scenario) {
+  return row_of(scenario.workload.kind).family == Family::collective;
+}
+
 class FirstParts {
  public:
   FirstParts(const Scenario& scenario, const Cluster& whole, const ModelGraph& graph,
@@ -119,7 +124,8 @@ class FirstParts {
     call.at_once = &at_once;
     const RankGroup group = group_of(whole_, call);
     const std::uint32_t part = group.size() / which_.turns();
-    return part % group.per_node == 0 && goes_in_turns(whole_, call, group);
+    if (part % group.per_node != 0 || !goes_in_turns(whole_, call, group)) return false;
+    return !is_alone(scenario_) || has_equal_blocks(whole_, call, group);
   }
 
   // Whether something may be overlapped with an exchange between parts, WG by WG.
@@ -139,12 +145,33 @@ class FirstParts {
   std::map<std::tuple<std::uint32_t, CollectiveOp, std::int64_t>, bool> by_rings_;
 };
 
-bool may_have_copies(const Scenario& scenario) {
+int stages(const Scenario& scenario) {
+  return is_alone(scenario) ? 1 : scenario.workload.transformer.parallel.pipeline;
+}
+
+// All GPUs, each with its own number.
+bool is_of_all(const ModelGraph& graph, const Cluster& whole) {
+  const std::vector<Group>& groups = graph.places[graph.ops[OpId(0)].place].groups;
+  if (groups.size() != 1 || groups.front().size() != whole.gpus()) return false;
+  for (std::uint32_t gpu = 0; gpu < whole.gpus(); ++gpu) {
+    if (groups.front()[gpu] != gpu) return false;
+  }
+  return true;
+}
+
+bool may_have_copies(const Scenario& scenario, const Cluster& whole, const ModelGraph& graph) {
   const ClusterSpec& spec = scenario.cluster;
-  const bool described = row_of(scenario.workload.kind).model != nullptr;
-  return scenario.run.repeats == Repeats::once && described && scenario.run.tie_shuffle == 0 &&
-         spec.stragglers.empty() && spec.degraded_links.empty() &&
-         spec.nodes % scenario.workload.transformer.parallel.pipeline == 0;
+  if (scenario.run.repeats != Repeats::once || scenario.run.tie_shuffle != 0) return false;
+  if (!spec.scale_out || !spec.stragglers.empty() || !spec.degraded_links.empty()) return false;
+  const bool grid = !spec.scale_out->topology->grid().empty();
+  if (is_alone(scenario)) {
+    // With several NICs, messages of different nodes meet on a ring's links; which of two that come
+    // at once goes first, their numbers say, which begin again at one node.
+    return is_of_all(graph, whole) && (!grid || spec.nic->per_node == 1);
+  }
+  // On a ring of nodes, stages would have others between them than those that stand for all.
+  return row_of(scenario.workload.kind).model != nullptr && !grid &&
+         spec.nodes % stages(scenario) == 0;
 }
 
 Cluster cluster_of(const Cluster& whole, const Representatives& which) {
@@ -161,11 +188,12 @@ Cluster cluster_of(const Cluster& whole, const Representatives& which) {
 
 std::optional<AlikeCopies> alike_copies(const Scenario& scenario, const Cluster& whole,
                                         const ModelGraph& graph) {
-  if (!may_have_copies(scenario)) return std::nullopt;
+  if (!may_have_copies(scenario, whole, graph)) return std::nullopt;
   const ClusterSpec& spec = whole.spec;
-  const auto stage =
-      static_cast<std::uint32_t>(spec.nodes / scenario.workload.transformer.parallel.pipeline);
-  for (std::uint32_t kept = 1; kept < stage; ++kept) {
+  const auto stage = static_cast<std::uint32_t>(spec.nodes / stages(scenario));
+  // On a ring of nodes the way to the next one has to be shorter than the one around.
+  for (std::uint32_t kept = spec.scale_out->topology->grid().empty() ? 1 : 3; kept < stage;
+       ++kept) {
     if (stage % kept != 0 || !Transport::stands_for_row(whole.network, kept)) continue;
     const Representatives which{.all = stage,
                                 .kept = kept,

@@ -14,6 +14,9 @@
 // the links of one part as those of the others (TopologySpec::stands_for_row), and no exchange
 // between parts but by rings. The idea is that of an equitable partition: every member of a class
 // has as many neighbours in each class.
+//
+// A collective alone is such a model, of one stage, and nothing else is beside its rings: a few
+// nodes do exactly what all do. It is folded only where blocks are equal, so that it is the same.
 #pragma once
 
 #include <optional>

@@ -57,6 +57,12 @@ class TorusShape final : public Shape {
     }
     SIM_ASSERT(false);  // at == to: arrived messages are not routed
   }
+  // Of a ring.
+  std::uint32_t stands_for(std::uint32_t link, const Shape& /*smaller*/,
+                           const std::vector<std::uint32_t>& of) const override {
+    SIM_ASSERT(dims_ == 1);
+    return of[link / 2] * 2 + link % 2;
+  }
 
   std::string description() const override {
     if (dims_ == 1) return fmt::format("ring of {}", endpoints());
@@ -135,7 +141,8 @@ class Torus final : public TopologySpec {
     return 2 * endpoints * static_cast<std::int64_t>(dims_.size());
   }
   std::unique_ptr<Shape> build(std::int64_t endpoints) const override {
-    return std::make_unique<TorusShape>(dims_, ties_, endpoints);
+    if (dims_.size() > 1) return std::make_unique<TorusShape>(dims_, ties_, endpoints);
+    return std::make_unique<TorusShape>(std::vector{static_cast<int>(endpoints)}, ties_, endpoints);
   }
   std::string summary() const override {
     return fmt::format("{} {}", fmt::join(dims_, "x"), dims_.size() == 1 ? "ring" : "torus");
@@ -146,6 +153,9 @@ class Torus final : public TopologySpec {
     return 2 * static_cast<std::int64_t>(dims_.size());
   }
   std::vector<int> grid() const override { return dims_; }
+  // A ring, where all send over less than half of those that stand for all, which alike_copies.cc
+  // sees to.
+  bool stands_for_row(std::uint32_t by) const override { return dims_.size() == 1 && by >= 3; }
 
  private:
   std::vector<int> dims_;  // 1 (ring), 2 or 3 sizes; their product is the endpoints

@@ -78,8 +78,11 @@ std::vector<RankOrder> ring_orders(const PlanRequest& request) {
 Plan first_turn(CollectiveOp op, const RankOrder& order, std::uint32_t ranks) {
   Plan plan{.collective = op, .ranks = ranks, .blocks = static_cast<std::uint32_t>(order.size())};
   Group group;
-  for (std::uint32_t i = 0; i < order.size(); ++i) {  // as scheme_plan() gives blocks to ranks
-    const std::uint32_t block = op == CollectiveOp::all_reduce ? i : order[i];
+  // As scheme_plan() gives blocks to ranks; but a later rank's has a higher number, whichever way
+  // the ring goes (place_of_arrival).
+  const bool back = order.front() > order.back();
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t block = op == CollectiveOp::all_reduce && !back ? i : order[i];
     group.push_back({.rank = order[i], .part = {.first = block}});
   }
   if (op != CollectiveOp::all_gather) {

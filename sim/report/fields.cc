@@ -77,7 +77,8 @@ constexpr auto kOfAllModes = std::to_array<FieldRow>({
     {"ledger.<mode>.sent_bytes.asked", Unit::bytes, "bytes that the task graph sends"},
     {"ledger.<mode>.sent_bytes.done", Unit::bytes, "bytes put into the network"},
     {"engine.simulated_gpus", Unit::count,
-     "GPUs that were simulated; fewer than there are where some copies of a model stand for all"},
+     "GPUs that were simulated; fewer than there are where some copies of a model, or nodes of a "
+     "ring, stand for all"},
     {"engine.events", Unit::count, "events of all modes"},
     {"engine.wall_s", Unit::s, "wall-clock time of the simulations; differs from run to run"},
     {"engine.events_per_s", Unit::per_s,

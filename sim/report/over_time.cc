@@ -45,7 +45,7 @@ double OverTime::length_ps(std::size_t interval) const {
 }
 
 double OverTime::amount(std::size_t interval, std::size_t track) const {
-  return static_cast<double>(recording_.amounts.amount(interval, track));
+  return static_cast<double>(recording_.amounts.amount(interval, track) * turns_);
 }
 
 double OverTime::cu_share(std::size_t interval, std::size_t track, double gpus) const {
@@ -78,14 +78,14 @@ double OverTime::links_busy(std::size_t interval) const {
   std::uint64_t links = 0;
   for (std::size_t i = 0; i < recording_.tracks.classes.size(); ++i) {
     time += amount(interval, Tracks::of_class(i));
-    links += recording_.tracks.classes[i].links;
+    links += std::uint64_t{recording_.tracks.classes[i].links} * turns_;
   }
   return links == 0 ? 0 : time / static_cast<double>(links) / length_ps(interval);
 }
 
 double OverTime::class_busy(std::size_t interval, std::size_t link_class) const {
-  return amount(interval, Tracks::of_class(link_class)) /
-         recording_.tracks.classes[link_class].links / length_ps(interval);
+  const auto links = static_cast<double>(recording_.tracks.classes[link_class].links) * turns_;
+  return amount(interval, Tracks::of_class(link_class)) / links / length_ps(interval);
 }
 
 double OverTime::link_busy(std::size_t interval, std::size_t link) const {

@@ -13,7 +13,10 @@ namespace weft {
 class OverTime {
  public:
   OverTime(const RunReport& report, const RunRecording& recording)
-      : gpu_(report.cluster.spec.gpu), gpus_(report.simulated_gpus), recording_(recording) {}
+      : gpu_(report.cluster.spec.gpu),
+        gpus_(report.cluster.gpus()),
+        turns_(gpus_ / report.simulated_gpus),
+        recording_(recording) {}
 
   [[nodiscard]] std::size_t size() const { return recording_.amounts.size(); }
   [[nodiscard]] double cu_busy(std::size_t interval) const;
@@ -31,7 +34,8 @@ class OverTime {
   [[nodiscard]] double hbm_share(std::size_t interval, std::size_t track, double gpus) const;
 
   const GpuSpec& gpu_;
-  std::uint32_t gpus_;  // that were recorded; they stand for all
+  std::uint32_t gpus_;
+  std::uint32_t turns_;  // for how many each GPU that was recorded stands
   const RunRecording& recording_;
 };
 

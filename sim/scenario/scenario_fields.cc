@@ -317,7 +317,9 @@ void run_options(Fields& map, RunOptions& run, const Workload& workload) {
            .fallback = 0,
            .quiet = true});
   map.choice("repeats", run.repeats, names::kRepeats,
-             {.help = "what of a whole model is simulated", .fallback = Repeats::once});
+             {.help = "what of a whole model is simulated; a collective alone by rings, between "
+                      "nodes that are alike, on a few of them with `once`",
+              .fallback = Repeats::once});
   memory_option(map.only_if(is_decoder(workload.kind), "kinds transformer and moe"), run);
   map.choice(
       "range", run.range, names::kTruths,
