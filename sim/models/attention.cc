@@ -161,6 +161,7 @@ void attention_backward(TensorParallel& gpus, PlaceId context, std::int64_t wind
     norm(gpus, "attn_norm", GradientOf::weights);
     gpus.cast_column_again(shapes.decoder.latent ? latent_down(shapes) : qkv(shapes));
   }
+  drop_backward(gpus, "attn");
   gpus.row_backward("attn_out", attn_out(shapes));
   if (shapes.again.mla_up_proj) {
     latent_up(gpus);

@@ -9,6 +9,14 @@ std::int64_t kept_elements(const DecoderShapes& shapes) {
   return shapes.kept * shapes.decoder.hidden;
 }
 
+// A byte an element, as PyTorch keeps it.
+Bytes mask_of(const DecoderShapes& shapes) { return bytes(kept_elements(shapes)); }
+
+StreamShape dropping(const DecoderShapes& shapes) {
+  return shapes.stream(
+      {.elements = kept_elements(shapes), .read = 1, .written = 1, .operations = 1});
+}
+
 // Two matrices side by side where one gates the other.
 std::int64_t sides(const DecoderSpec& decoder) { return decoder.gated ? 2 : 1; }
 
@@ -49,9 +57,26 @@ void norm(TensorParallel& gpus, const std::string& name, GradientOf of) {
 
 void residual(TensorParallel& gpus, const std::string& name) {
   const DecoderShapes& shapes = gpus.shapes();
-  gpus.compute(
-      name, "norm",
-      shapes.stream({.elements = kept_elements(shapes), .read = 2, .written = 1, .operations = 1}));
+  StreamShape shape =
+      shapes.stream({.elements = kept_elements(shapes), .read = 2, .written = 1, .operations = 1});
+  if (shapes.drops()) shape.written += mask_of(shapes);
+  gpus.compute(name, "norm", shape);
+}
+
+void drop(TensorParallel& gpus, const std::string& name) {
+  const DecoderShapes& shapes = gpus.shapes();
+  if (!shapes.drops()) return;
+  StreamShape shape = dropping(shapes);
+  shape.written += mask_of(shapes);
+  gpus.compute(name + "_dropout", "norm", shape);
+}
+
+void drop_backward(TensorParallel& gpus, const std::string& name) {
+  const DecoderShapes& shapes = gpus.shapes();
+  if (!shapes.drops()) return;
+  StreamShape shape = dropping(shapes);
+  shape.read += mask_of(shapes);
+  gpus.compute(name + "_dropout_backward", "norm", shape);
 }
 
 void norm_backward(TensorParallel& gpus, const std::string& name, std::int64_t rows,

@@ -35,6 +35,11 @@ void cast_input_again(TensorParallel& gpus, const FeedForward& layer);
 // `of`: computed again, only the weights' gradients of what follows need it.
 void norm(TensorParallel& gpus, const std::string& name, GradientOf of = GradientOf::inputs);
 void residual(TensorParallel& gpus, const std::string& name);
+
+// With model.dropout, of the tokens that a GPU has between tensor-parallel layers: forward of the
+// embedded ones, whose mask it writes; backward, the gradient of what was dropped, by its mask.
+void drop(TensorParallel& gpus, const std::string& name);
+void drop_backward(TensorParallel& gpus, const std::string& name);
 // Of `rows` tokens. `read`: as norm_backward_of (norm_backward.h); 3 with the gradient of the
 // residual connection, which it adds.
 void norm_backward(TensorParallel& gpus, const std::string& name, std::int64_t rows,

@@ -35,6 +35,7 @@ struct DecoderShapes {
 
   [[nodiscard]] bool in_fp8() const { return fp8 != Fp8Scales::none; }
 
+  [[nodiscard]] bool drops() const { return decoder.dropout && phase == Phase::training; }
   [[nodiscard]] bool splits() const { return parallel.tensor > 1; }
   [[nodiscard]] bool keeps_its_tokens() const { return splits() && parallel.sequence; }
   [[nodiscard]] Bytes size(std::int64_t elements) const {

@@ -62,10 +62,12 @@ void token_embedding(TensorParallel& gpus) {
   gpus.compute("token_embedding", "embedding",
                shapes.stream({.elements = elements, .read = 1, .written = 1}));
   gpus.out().wait_for(gpus.reduce("token_embedding_reduce"));
+  drop(gpus, "token_embedding");
 }
 
 void token_embedding_backward(TensorParallel& gpus) {
   const DecoderShapes& shapes = gpus.shapes();
+  drop_backward(gpus, "token_embedding");
   gpus.out().wait_for(gpus.gather("token_embedding_gather", GradientOf::weights));
   gpus.compute("token_embedding_backward", "embedding",
                shapes.stream({.elements = shapes.tokens * shapes.decoder.hidden,

@@ -45,6 +45,7 @@ void Layer::compute_mlp_again() {
 void Layer::backward() {
   if (spec_.recompute == Recompute::layer) forward();
   compute_mlp_again();
+  drop_backward(gpus_, "mlp");
   mlp_backward();
   norm_backward(gpus_, "mlp_norm", gpus_.shapes().kept, 3);
   attention_backward(gpus_, stage_.context, window_of(spec_.decoder, index_));

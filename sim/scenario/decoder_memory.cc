@@ -153,8 +153,11 @@ class Decoder {
   [[nodiscard]] double of_layer(int layer, const Recomputed& again) const {
     const double around_norms = 2 + (again.layernorm ? 0 : operand() + behind_second_norm(layer));
     const double elements = around_norms * hidden() + attention(again) + mlp_of_layer(layer, again);
-    return elements * tokens_ * size_in(d_.dtype);
+    return elements * tokens_ * size_in(d_.dtype) + 2 * mask();
   }
+
+  // A byte an element, of dropped embedded tokens or what half of a layer adds.
+  [[nodiscard]] double mask() const { return d_.dropout ? hidden() * tokens_ : 0; }
 
   [[nodiscard]] double input_of_layer() const { return hidden() * tokens_ * size_in(d_.dtype); }
 
@@ -171,7 +174,7 @@ class Decoder {
 
   [[nodiscard]] double of_part(int part) const {
     const StageLayers layers = layers_of_part(spec_, part);
-    double sum = 0;
+    double sum = part == 0 ? mask() : 0;
     for (int i = 0; i < layers.count; ++i) sum += kept_of_layer(layers.first + i);
     if (part + 1 < parts_of(shape_)) return sum;
     for (int i = 0; i < spec_.mtp_modules; ++i) sum += of_module(i);

@@ -8,9 +8,10 @@
 // Training: a stage keeps what a part's backward pass needs from its forward until its backward
 // pass, or until the gradients of weights where these are made apart. How many are kept at a time
 // follows from the schedule's own steps (pipeline.h). Of a layer and token, in elements of the
-// model's type, t GPUs sharing the layer (Korthikanti et al., arXiv:2205.05198, without dropout and
-// with attention that keeps no scores):
+// model's type, t GPUs sharing the layer (Korthikanti et al., arXiv:2205.05198, with attention that
+// keeps no scores):
 //
+//   2 B of hidden (/ t with `sequence`)       masks, with `dropout`; one of the embedded tokens
 //   4 hidden (/ t with `sequence`)            inputs of both norms and of what follows them
 //   (heads (d + v) + kv_heads (d + v)) / t    queries, keys, values, result; 4 B a head besides
 //   3 inner / t; not gated 2 inner / t        before and after the activation

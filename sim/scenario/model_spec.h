@@ -130,8 +130,9 @@ struct DecoderSpec {
   std::optional<LatentSpec> latent;
   // Of layers with a window a token sees that many, itself included; 0: no layer has one.
   std::int64_t window = 0;
-  int full_every = 0;  // each so many-th layer has none; 0: all have it
-  int mtp_layers = 0;  // modules that predict a further token each, in training
+  int full_every = 0;    // each so many-th layer has none; 0: all have it
+  int mtp_layers = 0;    // modules that predict a further token each, in training
+  bool dropout = false;  // in training, of embedded tokens and of what each half of a layer adds
 };
 
 // How GPUs that share a sequence attend to one another's tokens.

@@ -90,6 +90,11 @@ void decoder_fields(Fields& map, DecoderSpec& decoder, std::optional<bool> has_d
            .fallback = 0,
            .means = "optional",
            .quiet = true});
+  map.choice("dropout", decoder.dropout, names::kTruths,
+             {.help = "training: whether elements of embedded tokens, and of what each half of a "
+                      "layer adds to them, are dropped, by masks that are kept",
+              .fallback = false,
+              .quiet = true});
   map.add("positions", decoder.positions,
           {.help = "learned position embeddings; default: none (rotary)",
            .range = kSize,

@@ -63,6 +63,32 @@ TEST(Transformer, a_layer_without_sequence_parallelism_has_two_all_reduces) {
   EXPECT_EQ(names_after(graph, first_named(graph, "mlp_activation")), Names{});
 }
 
+// A mask of a byte for each of 2 x 32 x 64 elements of 2 B: written where the sum is, read where
+// the gradient leaves the sum for what was dropped.
+TEST(Transformer, what_halves_of_a_layer_add_is_dropped_by_masks) {
+  const ModelGraph graph =
+      build_model(scenario_of("{" + kTiny.substr(0, kTiny.find("vocabulary")) + "dropout: true, " +
+                                  kTiny.substr(kTiny.find("vocabulary")) +
+                                  "phase: training, sequences: 2, parallel: {tensor: 8}}",
+                              1));
+  constexpr int kElements = 2 * 32 * 64;
+  const auto shape_of = [&graph](const char* name) {
+    return std::get<StreamShape>(first_named(graph, name).shape);
+  };
+  EXPECT_EQ(shape_of("attn_residual").read, bytes(2 * 2 * kElements));
+  EXPECT_EQ(shape_of("attn_residual").written, bytes(2 * kElements + kElements));
+  EXPECT_EQ(shape_of("token_embedding_dropout").written, bytes(2 * kElements + kElements));
+  for (const char* name :
+       {"mlp_dropout_backward", "attn_dropout_backward", "token_embedding_dropout_backward"}) {
+    EXPECT_EQ(shape_of(name).read, bytes(2 * kElements + kElements)) << name;
+    EXPECT_EQ(shape_of(name).written, bytes(2 * kElements)) << name;
+  }
+  const ModelGraph plain = tiny("phase: training, sequences: 2, parallel: {tensor: 8}");
+  EXPECT_TRUE(ops_named(plain, "mlp_dropout_backward").empty());
+  EXPECT_EQ(std::get<StreamShape>(first_named(plain, "attn_residual").shape).written,
+            bytes(2 * kElements));
+}
+
 TEST(Transformer, a_layer_with_sequence_parallelism_gathers_and_scatters) {
   const ModelGraph graph =
       tiny("phase: prefill, sequences: 2, parallel: {tensor: 8, sequence: true}");

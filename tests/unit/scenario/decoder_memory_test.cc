@@ -96,8 +96,8 @@ double gpt3(const std::string& more) {
 
 // Korthikanti et al., arXiv:2205.05198, table 2: of a layer, with attention that keeps no scores,
 // s b h (10 + 24 / t), with sequence parallelism 34 s b h / t, computed again 2 s b h (with
-// sequence parallelism a t-th), of which 2 are masks of dropout, which is not modelled; attention
-// keeps 4 B for each head and token instead of scores.
+// sequence parallelism a t-th), of which 2 are masks of dropout; attention keeps 4 B for each head
+// and token instead of scores. The mask of the embedded tokens is s b h.
 TEST(DecoderMemory, of_a_layer_is_what_korthikanti_et_al_count) {
   constexpr double kHidden = 12288;
   constexpr double kStatistics = 4 * 96 / 8.0;
@@ -105,6 +105,13 @@ TEST(DecoderMemory, of_a_layer_is_what_korthikanti_et_al_count) {
   const double layer = 2048 * ((34 - 2) / 8.0 * kHidden + kStatistics);
   EXPECT_EQ(gpt3(", sequence: true}"), 96 * layer);
   EXPECT_EQ(gpt3(", sequence: true}, recompute: layer"), 96 * 2048 * 2 * kHidden / 8 + layer);
+  const std::string dropout = ", model: {dropout: true}";
+  EXPECT_EQ(gpt3("}" + dropout),
+            (96 * (10 + 24 / 8.0) + 1) * 2048 * kHidden + 96 * 2048 * kStatistics);
+  const double dropping = 2048 * (34 / 8.0 * kHidden + kStatistics);
+  const double mask = 2048 * kHidden / 8;
+  EXPECT_EQ(gpt3(", sequence: true}" + dropout), 96 * dropping + mask);
+  EXPECT_EQ(gpt3(", sequence: true}, recompute: layer" + dropout), 96 * 2 * mask + dropping + mask);
 }
 
 // Of the 32 B per element of the hidden size norms make 4, the activation 8, the feed-forward 16;
