@@ -1,13 +1,16 @@
 #!/usr/bin/python3
-"""What weft predicts of the fused run from a recorded bulk run, and what the fused run took.
+"""How well weft replays recorded steps, and what it predicts of the fused run from the bulk one.
 
     scripts/reproduce traces [-o DIR]
 
-The steps are the profiles of calibration/measurements/traces, tensor parallel on two H100: each
-GEMM next to a reduce-scatter or an all-gather is a pair that weft would fuse. Pairs of the same
-sizes were measured by themselves on such GPUs (calibration/measurements/h100-x2-torch.jsonl): in
-bulk, fused work-group by work-group (Triton), and by PyTorch's own operators (pipelined). Nothing
-is fitted to either. Whole steps: tests/validation/recorded_steps_test.cc.
+The steps are those of calibration/measurements/traces, recorded on two H100; steps.jsonl says how
+each is replayed. With the host's time (host: recorded) that is compared with the whole recorded
+step, else with the device's time: the step less what the GPU waited for the host.
+
+Where they are tensor parallel, each GEMM next to a reduce-scatter or an all-gather is a pair that
+weft would fuse. Pairs of the same sizes were measured by themselves on such GPUs
+(calibration/measurements/h100-x2-torch.jsonl): in bulk, fused work-group by work-group (Triton),
+and by PyTorch's own operators (pipelined). Nothing is fitted to either.
 """
 import argparse
 import csv
@@ -41,18 +44,62 @@ def measured_lines():
     return lines
 
 
-def scenario_of(trace):
+def scenario_of(trace, how, modes):
+    kind = "nsys" if trace.suffix == ".gz" else "pytorch"
     return {"name": trace.name,
             "cluster": {"base": "clusters/node_8x_h100", "gpus_per_node": 2,
                         "gpu": {"collective": {"algorithms": ["ring", "tree"]}}},
-            "workload": {"kind": "pytorch", "path": str(trace), "steps": "mean"},
-            "modes": ["bulk", "pipelined", "fused"]}
+            "workload": {"kind": kind, "path": str(trace), **how},
+            "modes": modes}
+
+
+def written(scenario, folder):
+    path = folder / f"{scenario['name']}.yaml"
+    path.write_text(yaml.safe_dump(scenario), encoding="utf-8")
+    return path
+
+
+def recorded_steps():
+    text = (TRACES / "steps.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def replays(line, folder):
+    """A row for each way in which this trace is replayed."""
+    for how in line["replays"]:
+        scenario = scenario_of(TRACES / line["trace"], {"fuse": "none", **how}, ["bulk"])
+        summary = common.summary_of(written(scenario, folder))
+        recorded = summary["recorded"]
+        host = how.get("host") == "recorded"
+        one = how.get("steps") == "mean" or "step" in how
+        yield {"trace": line["trace"],
+               "steps": f"step {how['step']}" if "step" in how else how["steps"].replace("_", " "),
+               "time": "with the host's" if host else "device",
+               "recorded_us": recorded["step_us"] - (0 if host else recorded["unlaunched_us"]),
+               "weft_us": summary["modes"]["bulk"]["time_us"],
+               "host_us": recorded["unlaunched_us"],
+               "unprofiled_us": line.get("us", 0) if one and not host else 0}
+
+
+def print_replays(rows):
+    print(f"{'trace':<27} {'steps':<9} {'time':<16} {'recorded':>11} {'weft':>11} {'error':>8} "
+          f"{'host late':>10} {'no profiler':>12}")
+    for row in rows:
+        error = row["weft_us"] / row["recorded_us"] - 1
+        unprofiled = f"{row['unprofiled_us'] / 1000:.2f} ms" if row["unprofiled_us"] else ""
+        print(f"{row['trace']:<27} {row['steps']:<9} {row['time']:<16} "
+              f"{row['recorded_us'] / 1000:>8.2f} ms {row['weft_us'] / 1000:>8.2f} ms "
+              f"{100 * error:>+6.1f} % {row['host_us'] / 1000:>7.2f} ms {unprofiled:>12}".rstrip())
+    for time in sorted({row["time"] for row in rows}):
+        errors = [abs(row["weft_us"] / row["recorded_us"] - 1) for row in rows
+                  if row["time"] == time]
+        print(f"{time}: {len(errors)} replays, median error {100 * statistics.median(errors):.1f}"
+              f" %, worst {100 * max(errors):.1f} %")
 
 
 def pairs_of(trace, folder):
     """The rows of fusions.csv of a replay of this trace."""
-    path = folder / f"{trace.name}.yaml"
-    path.write_text(yaml.safe_dump(scenario_of(trace)), encoding="utf-8")
+    path = written(scenario_of(trace, {"steps": "mean"}, ["bulk", "pipelined", "fused"]), folder)
     results = folder / trace.name
     command = [common.WEFT, "run", path, "-o", results]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -129,6 +176,10 @@ def main():
     folder = parser.parse_args().output
     folder.mkdir(parents=True, exist_ok=True)
     lines = measured_lines()
+    steps = [row for line in recorded_steps() for row in replays(line, folder)]
+    common.write_csv(folder / "steps.csv", steps)
+    print_replays(steps)
+    print()
     rows = []
     for trace in sorted(path for path in TRACES.iterdir() if path.is_dir()):
         for pair in pairs_of(trace, folder):

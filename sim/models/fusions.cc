@@ -123,9 +123,16 @@ class Finder {
                          [this](OpId id) { return !is_host_time(graph_.ops[id]); });
   }
 
-  // Of each copy, the operators before and after it on its stream and GPUs.
+  // Of each copy, the operators before and after it on its stream and GPUs; of recorded kernels,
+  // after find_previous(), what follows.
   void find_beside_copies() {
     following_.assign(graph_.ops.size(), OpId::none());
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
+      const OpId before = previous_[i];
+      if (!before.is_none() && graph_.ops[before].place == graph_.ops[OpId(i)].place) {
+        following_[before.value] = OpId(i);
+      }
+    }
     std::map<std::pair<std::uint32_t, PlaceId>, OpId> last;  // by stream and place
     for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
       const ModelOp& op = graph_.ops[OpId(i)];
@@ -162,8 +169,8 @@ class Finder {
     const ModelOp& consumer = graph_.ops[OpId(next)];
     if (communicates(consumer)) return;
     const OpId after = following_[next];
-    if (only_reorders(consumer) && consumers_[next].empty() && !after.is_none() &&
-        inputs_of(graph_.ops[after]) == 0 && is_product(graph_.ops[after])) {
+    if (consumers_[next].empty() && !after.is_none() && inputs_of(graph_.ops[after]) == 0 &&
+        brings(consumer, graph_.ops[after])) {
       add(i, after.value, Travels::input, OpId(next));
     }
     add(i, next, Travels::input);
@@ -213,7 +220,7 @@ class Finder {
   const GpuSpec& gpu_;
   std::vector<std::vector<std::uint32_t>> consumers_;
   std::vector<OpId> previous_;
-  std::vector<OpId> following_;  // of copies
+  std::vector<OpId> following_;  // of copies and recorded kernels
   std::vector<bool> taken_;
   std::vector<Fusion> found_;
 };
@@ -249,6 +256,26 @@ bool only_reorders(const ModelOp& op) {
 
 bool is_product(const ModelOp& op) { return std::holds_alternative<GemmShape>(op.shape); }
 
+namespace {
+
+// Whether it makes so many numbers, element by element or as a copy.
+bool passes(const RecordedWork& work, std::int64_t numbers) {
+  return (work.kind == RecordedKind::elementwise || work.kind == RecordedKind::copy) &&
+         work.written.count() / work.element_bytes == numbers;
+}
+
+}  // namespace
+
+bool brings(const ModelOp& before, const ModelOp& gemm) {
+  if (is_product(gemm)) return only_reorders(before);
+  const auto* kernel = std::get_if<RecordedShape>(&before.shape);
+  const auto* product = std::get_if<RecordedShape>(&gemm.shape);
+  if (kernel == nullptr || product == nullptr || before.stream != gemm.stream) return false;
+  if (!kernel->work || !product->work || !product->work->gemm) return false;
+  const RecordedGemm& sizes = *product->work->gemm;
+  return passes(*kernel->work, sizes.m * sizes.k * sizes.batch);
+}
+
 bool passes_on(const ModelOp& gemm, const ModelOp& next) {
   if (is_product(gemm)) return only_reorders(next);
   const auto* before = std::get_if<RecordedShape>(&gemm.shape);
@@ -257,11 +284,8 @@ bool passes_on(const ModelOp& gemm, const ModelOp& next) {
   if (!before->work || !before->work->gemm) return false;
   constexpr const char* kSumOfParts = "splitKreduce";  // cuBLAS
   if (!behind->work) return next.name.find(kSumOfParts) != std::string::npos;
-  const RecordedKind kind = behind->work->kind;
-  if (kind != RecordedKind::elementwise && kind != RecordedKind::copy) return false;
   const RecordedGemm& product = *before->work->gemm;
-  return behind->work->written.count() / behind->work->element_bytes ==
-         product.m * product.n * product.batch;
+  return passes(*behind->work, product.m * product.n * product.batch);
 }
 
 std::string_view why_not(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster,

@@ -15,8 +15,9 @@ namespace weft {
 struct Fusion {
   OpId first;   // the producer, or the collective that brings the input
   OpId second;  // the collective, or the consumer
-  // A kernel between the two that passes on the producer's result, element by element, or only
-  // moves rows, which a fused kernel reads or sends one by one wherever they belong.
+  // A kernel between the two that passes on the producer's result, or what was gathered, element
+  // by element, or only moves rows, which a fused kernel reads or sends one by one wherever they
+  // belong.
   OpId through = OpId::none();
   Travels travels = Travels::result;
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;  // the pattern of that name in scenarios
@@ -48,6 +49,10 @@ bool is_product(const ModelOp& op);  // by a library, not recorded
 // Whether the kernel `next` passes on the result of the GEMM before it: an elementwise kernel or a
 // copy with as many results as a recorded GEMM, or the sum of its split k; a copy after another.
 bool passes_on(const ModelOp& gemm, const ModelOp& next);
+
+// Whether the kernel `before` makes the first matrix of the GEMM after it out of what it was given:
+// an elementwise kernel or a copy with as many results; a copy of rows before another GEMM.
+bool brings(const ModelOp& before, const ModelOp& gemm);
 
 // The collective that an operator is overlapped with, among so many GPUs.
 struct PeerCall {

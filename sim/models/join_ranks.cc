@@ -26,7 +26,7 @@ class Joiner {
     for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
       for (const OpId before : op(OpId(i)).after) consumers_[before.value].push_back(OpId(i));
     }
-    find_previous();
+    find_neighbours();
   }
 
   ModelGraph join() {
@@ -54,15 +54,18 @@ class Joiner {
     return *std::max_element(producers.begin(), producers.end());
   }
 
-  // By operator, the one before it on its stream; meaningful for operators of one GPU only.
-  void find_previous() {
+  // By operator, those before and after it on its stream; meaningful for operators of one GPU only.
+  void find_neighbours() {
     std::map<std::pair<std::uint32_t, std::uint32_t>, OpId> last;  // by GPU and stream
     previous_.resize(graph_.ops.size(), OpId::none());
+    following_.resize(graph_.ops.size(), OpId::none());
     for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
       for (const std::vector<std::uint32_t>& group : place(OpId(i)).groups) {
         for (const std::uint32_t gpu : group) {
           const auto [known, first] = last.try_emplace({gpu, op(OpId(i)).stream}, OpId(i));
-          if (!first) previous_[i] = std::exchange(known->second, OpId(i));
+          if (first) continue;
+          previous_[i] = std::exchange(known->second, OpId(i));
+          following_[previous_[i].value] = OpId(i);
         }
       }
     }
@@ -77,7 +80,12 @@ class Joiner {
       join_gemms_before(producers, call);
     }
     const Kernels waiting = by_rank(consumers_[call.value], call);
-    if (!waiting.empty() && multiplies(waiting.front())) join_all(waiting, call);
+    if (waiting.empty()) return;
+    if (multiplies(waiting.front())) {
+      join_all(waiting, call);
+    } else {
+      join_gemms_after(waiting, call);
+    }
   }
 
   [[nodiscard]] std::vector<OpId> without_host(std::vector<OpId> ids) const {
@@ -130,6 +138,17 @@ class Joiner {
       gemms.push_back(before);
     }
     join_all(gemms, call);
+  }
+
+  void join_gemms_after(const Kernels& between, OpId call) {
+    Kernels gemms;
+    for (const OpId id : between) {
+      const OpId after = following_[id.value];
+      if (after.is_none() || !consumers_[id.value].empty() || !brings(op(id), op(after))) return;
+      if (!is_kernel_of(after, place(id).groups.front().front())) return;
+      gemms.push_back(after);
+    }
+    if (join_all(between, call)) join_all(gemms, call);
   }
 
   // Whether they are the same kernel of one block, though maybe of different durations, or sizes.
@@ -211,6 +230,7 @@ class Joiner {
   const ModelGraph& graph_;
   std::vector<std::vector<OpId>> consumers_;  // by operator: who waits for it
   std::vector<OpId> previous_;
+  std::vector<OpId> following_;
   std::vector<JoinedCall> joins_;  // by operator
   ModelGraph made_;
   std::vector<OpId> now_;  // by operator of the old graph: the one it became

@@ -14,7 +14,8 @@ namespace weft {
 struct RecordedStep {
   Duration time;           // from the start of its first kernel to the end of its last
   Duration idle;           // of it, the GPU had no kernel ...
-  Duration unlaunched;     // ... and of that, the host had not begun to launch the next one
+  Duration unlaunched;     // ... and of that, the host had not launched the next one: its call had
+                           // not returned. Less what the GPU leaves between launched kernels.
   bool with_host = false;  // the host's time is part of the graph
 };
 

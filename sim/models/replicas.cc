@@ -88,13 +88,16 @@ class Replicator {
                     op.name, name_of(call.op)));
   }
 
-  // What tells two operators apart, besides their times.
+  // What tells two operators apart, besides their times, and grids: compilers choose them rank by
+  // rank.
   static std::string signature(const ModelOp& op) {
     if (const auto* call = std::get_if<CommunicationShape>(&op.shape)) {
       return fmt::format("{} of {} B", name_of(call->op), call->buffer.count());
     }
     const auto* kernel = std::get_if<RecordedShape>(&op.shape);
-    return kernel == nullptr ? op.name : fmt::format("{}, {} WGs", op.name, kernel->wgs);
+    if (kernel == nullptr || !kernel->work) return op.name;
+    return fmt::format("{}, {} B read, {} B written", op.name, kernel->work->read.count(),
+                       kernel->work->written.count());
   }
 
   // By GPU and stream, what runs there.

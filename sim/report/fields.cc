@@ -39,7 +39,7 @@ constexpr auto kOfRecordings = std::to_array<FieldRow>({
      "recorded traces: from the first recorded kernel's start to the last one's end, on the rank "
      "that waited least for others; absent with recorded_on"},
     {"recorded.gaps_us", Unit::us, "of it, the GPU had no kernel"},
-    {"recorded.unlaunched_us", Unit::us, "of that, the host had not begun to launch the next one"},
+    {"recorded.unlaunched_us", Unit::us, "of that, the host had not launched the next one"},
     {"moved.model", Unit::share,
      "workload.recorded_on: of the kernels' recorded time, that of kernels whose times were scaled "
      "by a model of what they compute"},

@@ -93,8 +93,12 @@ int recorded_gpus(const Scenario& scenario, Model& model) {
   const TraceWork& trace = scenario.workload.trace;
   const int gpus = scenario.cluster.gpus();
   if (gpus % trace.copies == 0) return gpus / trace.copies * trace.recorded_copies;
-  add_problem(scenario, Severity::error,
-              fmt::format("{} GPUs do not divide among {} copies", gpus, trace.copies), model);
+  add_problem(
+      scenario, Severity::error,
+      fmt::format("the cluster's {} GPUs do not divide among {} copies; it needs so many of them "
+                  "for each copy",
+                  gpus, trace.copies),
+      model);
   return 0;
 }
 

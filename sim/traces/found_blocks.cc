@@ -361,4 +361,13 @@ MadeFrom kept_for(const TraceWork& work) {
   return work.find_blocks ? MadeFrom::keep : MadeFrom::forget;
 }
 
+std::string without_blocks(const ModelGraph& graph) {
+  constexpr std::size_t kMany = 100'000;
+  if (graph.ops.size() < kMany || !graph.blocks.empty()) return {};
+  return fmt::format(
+      "{} operators, all simulated: the trace does not say what recurs; find_blocks looks for it, "
+      "which takes a fraction of memory and time where layers do",
+      graph.ops.size());
+}
+
 }  // namespace weft

@@ -34,4 +34,7 @@ FoundBlocks find_blocks(ModelGraph&& graph, const std::vector<std::vector<NodeAt
 void find_blocks(MergedRanks& merged, TraceSummary& summary);
 MadeFrom kept_for(const TraceWork& work);
 
+// What is said of a graph with so many operators that looking for blocks may pay; else empty.
+std::string without_blocks(const ModelGraph& graph);
+
 }  // namespace weft

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/traces/found_blocks.h"
 
 namespace weft {
 
@@ -39,7 +42,12 @@ LoadedTrace load_trace(const TraceWork& work, int gpus, Bytes memory) {
       std::find_if(kReaders.begin(), kReaders.end(),
                    [&](const ReaderRow& other) { return other.format == work.format; });
   SIM_ASSERT(row != kReaders.end());
-  return row->load(work, gpus, memory);
+  LoadedTrace loaded = row->load(work, gpus, memory);
+  if (loaded.graph && !work.find_blocks) {
+    std::string note = without_blocks(*loaded.graph);
+    if (!note.empty()) loaded.summary.notes.push_back(std::move(note));
+  }
+  return loaded;
 }
 
 }  // namespace weft

@@ -99,7 +99,8 @@ class MeetingFinder {
         return calls[other].size() == least;
       });
       wrong({r, calls[r][least]}, "collective",
-            fmt::format("number {} of group '{}' on rank {}, but rank {} has only {} of them",
+            fmt::format("number {} of group '{}' on rank {}, but rank {} has only {} of them; both "
+                        "must be recorded over the same steps",
                         least + 1, groups_.names[g], r, *fewer, least));
     }
   }

@@ -13,7 +13,8 @@ namespace weft {
 // Adds the file's hash to `inputs`, if it can be read.
 ReadText text_of_file(const std::filesystem::path& file, std::vector<InputFile>& inputs);
 
-// The same, unpacked if its name ends in .gz; at most `at_most` bytes then.
+// The same, unpacked if its name ends in .gz or it begins as such files do; at most `at_most` bytes
+// then.
 ReadText unpacked_text_of_file(const std::filesystem::path& file, std::vector<InputFile>& inputs,
                                std::int64_t at_most);
 

@@ -90,7 +90,8 @@ TEST_F(NsysCommands, mistakes_end_with_1_and_leave_no_results) {
     EXPECT_TRUE(ended.says(words)) << ended.err;
     EXPECT_FALSE(std::filesystem::exists(folder_.path("wrong")));
   };
-  refused("--set workload.copies=3", "workload.copies: 2 GPUs do not divide among 3 copies");
+  refused("--set workload.copies=3",
+          "workload.copies: the cluster's 2 GPUs do not divide among 3 copies");
   refused("--set workload.recorded_copies=2", "as many as recorded_copies, or more");
   refused("--set workload.last_step=3", "must come after step");
   refused("--set workload.step=3", "no step #3; it has none");

@@ -59,4 +59,12 @@ std::vector<KinetoFile> by_device(const KinetoFile& file) {
   return files;
 }
 
+bool is_of_one_process(const KinetoFile& file) {
+  std::map<std::int64_t, std::int64_t> device_of;
+  return std::all_of(file.gpu.begin(), file.gpu.end(), [&](const GpuEvent& event) {
+    if (event.correlation <= 0) return true;
+    return device_of.emplace(event.correlation, event.device).first->second == event.device;
+  });
+}
+
 }  // namespace weft

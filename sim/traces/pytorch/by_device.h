@@ -12,4 +12,7 @@ namespace weft {
 // Nothing if only one GPU has kernels.
 std::vector<KinetoFile> by_device(const KinetoFile& file);
 
+// Whether no two GPUs have kernels of one number, as merged profiles of several processes have.
+bool is_of_one_process(const KinetoFile& file);
+
 }  // namespace weft

@@ -8,13 +8,31 @@
 namespace weft {
 namespace {
 
-// When the call that launched a kernel began, by correlation.
-std::map<std::int64_t, std::int64_t> launch_times(const KinetoFile& profile) {
-  std::map<std::int64_t, std::int64_t> times;
+// The calls that launched kernels, by correlation.
+std::map<std::int64_t, const HostEvent*> launches(const KinetoFile& profile) {
+  std::map<std::int64_t, const HostEvent*> calls;
   for (const HostEvent& event : profile.host) {
-    if (event.kind == HostEvent::Kind::runtime) times.emplace(event.correlation, event.start);
+    if (event.kind == HostEvent::Kind::runtime) calls.emplace(event.correlation, &event);
   }
-  return times;
+  return calls;
+}
+
+// Between kernels, in nanoseconds.
+struct Gap {
+  std::int64_t length = 0;
+  std::int64_t unlaunched = 0;  // until the call that launched the next kernel returned
+};
+
+// What the GPU by itself leaves between two kernels: the median where the next one was launched.
+std::int64_t own_gap(const std::vector<Gap>& gaps) {
+  std::vector<std::int64_t> own;
+  for (const Gap& gap : gaps) {
+    if (gap.unlaunched == 0) own.push_back(gap.length);
+  }
+  if (own.empty()) return 0;
+  const auto middle = own.begin() + static_cast<std::ptrdiff_t>(own.size() / 2);
+  std::nth_element(own.begin(), middle, own.end());
+  return *middle;
 }
 
 // Starts may be anything below 2^62 ns, and a Duration holds 106 days.
@@ -33,19 +51,27 @@ RecordedStep recorded_step(const KinetoFile& profile) {
   for (const GpuEvent& event : profile.gpu) events.push_back(&event);
   std::stable_sort(events.begin(), events.end(),
                    [](const GpuEvent* a, const GpuEvent* b) { return a->start < b->start; });
-  const std::map<std::int64_t, std::int64_t> launched = launch_times(profile);
+  const std::map<std::int64_t, const HostEvent*> launched_by = launches(profile);
   std::int64_t busy_until = events.front()->start;
-  std::int64_t idle = 0;
-  std::int64_t unlaunched = 0;
+  std::vector<Gap> gaps;
   for (const GpuEvent* event : events) {
     if (event->start > busy_until) {
-      idle += event->start - busy_until;
-      const auto launch = launched.find(event->correlation);
-      if (launch != launched.end()) {
-        unlaunched += std::clamp(launch->second, busy_until, event->start) - busy_until;
+      Gap& gap = gaps.emplace_back();
+      gap.length = event->start - busy_until;
+      const auto launch = launched_by.find(event->correlation);
+      if (launch != launched_by.end()) {
+        const std::int64_t returned = launch->second->start + launch->second->duration;
+        gap.unlaunched = std::clamp(returned, busy_until, event->start) - busy_until;
       }
     }
     busy_until = std::max(busy_until, event->start + event->duration);
+  }
+  const std::int64_t own = own_gap(gaps);
+  std::int64_t idle = 0;
+  std::int64_t unlaunched = 0;
+  for (const Gap& gap : gaps) {
+    idle += gap.length;
+    unlaunched += std::min(gap.unlaunched, std::max(gap.length - own, std::int64_t{0}));
   }
   step.time = at_most_days(busy_until - events.front()->start);
   step.idle = at_most_days(idle);

@@ -74,7 +74,12 @@ class KinetoReader {
     } catch (const JsonTooLarge&) {
       problems_.fits(file_.name, INT64_MAX);
     } catch (const Json::exception&) {
-      problems_.add(file_.name, "", text_of(first_json_mistake(text).value_or(JsonMistake{})));
+      std::string mistake = text_of(first_json_mistake(text).value_or(JsonMistake{}));
+      const std::size_t last = text.find_last_not_of(" \t\r\n");
+      if (last != std::string_view::npos && text[last] != '}') {
+        mistake += "; the file is not whole: it does not end with }";
+      }
+      problems_.add(file_.name, "", std::move(mistake));
     }
   }
 

@@ -78,9 +78,11 @@ class PyTorchLoader {
       if (entry.is_directory(error)) folders.push_back(entry.path());
     }
     if (error) {
-      problems_.add(
-          folder, "",
-          error == std::errc::no_such_file_or_directory ? "no such folder" : error.message());
+      const bool is_file = error == std::errc::not_a_directory;
+      problems_.add(folder, "",
+                    is_file ? "is a file; give the folder that it is in"
+                    : error == std::errc::no_such_file_or_directory ? "no such folder"
+                                                                    : error.message());
       return {};
     }
     for (const fs::path& inner : files.empty() ? folders : std::vector<fs::path>()) {
@@ -100,17 +102,28 @@ class PyTorchLoader {
     return std::move(read.text);
   }
 
-  // "rank3/trace.json": the folder's number, if the file's name has none.
-  static std::int64_t rank_in_name(const fs::path& path) {
+  // "rank3/trace.json": the inner folder's number, if the file's name has none.
+  [[nodiscard]] std::int64_t rank_in_name(const fs::path& path) const {
     const std::int64_t rank = number_in(path.filename().string(), Which::first);
-    return rank >= 0 ? rank : number_in(path.parent_path().filename().string(), Which::last);
+    std::error_code error;
+    if (rank >= 0 || fs::equivalent(path.parent_path(), work_.path, error)) return rank;
+    return number_in(path.parent_path().filename().string(), Which::last);
   }
 
   void read_profiles() {
     for (const fs::path& path : files_of(work_.path)) {
       const std::optional<std::string> text = text_of(path);
       if (!text) continue;
-      take(read_kineto(*text, path.string(), problems_), path);
+      const std::size_t found = problems_.found();
+      KinetoFile file = read_kineto(*text, path.string(), problems_);
+      if (problems_.found() > found) continue;
+      if (file.gpu.empty()) {
+        problems_.add(path.string(), "",
+                      "has no kernel of a GPU; record with activities=[ProfilerActivity.CPU, "
+                      "ProfilerActivity.CUDA]");
+        continue;
+      }
+      take(std::move(file), path);
     }
     expect_all(ranks_.profiles, work_.path);
   }
@@ -120,7 +133,13 @@ class PyTorchLoader {
     std::vector<KinetoFile> devices;
     if (file.rank < 0) devices = by_device(file);
     if (devices.empty()) return take_rank(std::move(file), path);
+    if (!is_of_one_process(file)) {
+      return problems_.add(file.name, "",
+                           "calls of one number launched kernels on several GPUs, so it is of "
+                           "several processes; give the file of each (rank0.json, rank1.json)");
+    }
     for (KinetoFile& one : devices) {
+      one.rank = next_gpu_;
       ranks_.left_out += choose_steps(work_, one, problems_);
       keep(next_gpu_++, std::move(one), ranks_.profiles);
     }
@@ -128,17 +147,27 @@ class PyTorchLoader {
 
   void take_rank(KinetoFile file, const fs::path& path) {
     ranks_.left_out += choose_steps(work_, file, problems_);
-    if (file.rank < 0) file.rank = rank_in_name(path);
+    if (file.rank < 0) file.rank = gpus_ == 1 ? 0 : rank_in_name(path);
     if (file.ranks >= 0 && file.ranks != gpus_ && !other_number_told_) {
       other_number_told_ = true;  // of one rank, for all
-      problems_.add(file.name, "distributedInfo: world_size",
-                    fmt::format("{}, but the cluster has {} GPUs: what each computes and sends on "
-                                "another number of them was not recorded; the cluster has so many "
-                                "where cluster.nodes x cluster.gpus_per_node is {}",
-                                file.ranks, gpus_, file.ranks));
+      tell_other_number(file);
     }
     const std::int64_t rank = file.rank;
     keep(rank, std::move(file), ranks_.profiles);
+  }
+
+  void tell_other_number(const KinetoFile& file) {
+    const bool copied = work_.copies != work_.recorded_copies;
+    problems_.add(
+        file.name, "distributedInfo: world_size",
+        fmt::format("{}, but the cluster has {} GPUs{}: what each computes and sends on "
+                    "another number of them was not recorded; the cluster has so many "
+                    "where cluster.nodes x cluster.gpus_per_node is {}{}",
+                    file.ranks, gpus_,
+                    copied ? fmt::format(" for {} recorded of {} copies", work_.recorded_copies,
+                                         work_.copies)
+                           : "",
+                    file.ranks, copied ? " x workload.copies / workload.recorded_copies" : ""));
   }
 
   void read_execution_traces() {
@@ -154,14 +183,21 @@ class PyTorchLoader {
   template <class File>
   void keep(std::int64_t rank, File file, std::map<std::int64_t, File>& files) {
     const std::string name = file.name;
-    if (rank < 0 || rank >= gpus_) {
+    if (rank < 0) {
+      return problems_.add(name, "rank",
+                           "neither in the file nor a number in its name; call it rank0.json");
+    }
+    if (rank >= gpus_) {
       return problems_.add(
           name, "rank",
           fmt::format("{}; must be 0 to {}, from the file or its name", rank, gpus_ - 1));
     }
     const auto [known, first] = files.try_emplace(rank, std::move(file));
     if (!first) {
-      problems_.add(name, "rank", fmt::format("{}, like {}", rank, known->second.name));
+      problems_.add(name, "rank",
+                    fmt::format("{}, like {}; it is in the file, else a number in its name "
+                                "(rank0.json)",
+                                rank, known->second.name));
     }
   }
 

@@ -245,6 +245,37 @@ TEST(RecordedFusion, of_what_is_gathered_with_the_gemm_that_waits_for_it) {
   EXPECT_LT(to_microseconds(time_of(joined, Mode::fused)), 20 + 2.62);
 }
 
+// A kernel of 4 us on what was gathered, as many numbers as the GEMM's first matrix has: fused, all
+// 24 us are the tiles'. With another number the GEMM is not what waits for the rows.
+TEST(RecordedFusion, goes_through_a_kernel_that_brings_what_was_gathered) {
+  const auto graph_with = [](std::int64_t numbers) {
+    Trace trace;
+    CommunicationShape gather;
+    gather.op = CollectiveOp::all_gather;
+    gather.buffer = bytes(1024 * 256 * 2);
+    const OpId call = trace.add("gather", "all_gather", gather, trace.both, {}, 1);
+    trace.kernel(0, passing_on(microseconds(4), numbers), {call}, "scale");
+    trace.kernel(1, passing_on(microseconds(4), numbers), {call}, "scale");
+    trace.kernel(0, product_of(microseconds(20)), {}, "gemm");
+    trace.kernel(1, product_of(microseconds(20)), {}, "gemm");
+    return join_ranks(trace.graph);
+  };
+  const ModelGraph joined = graph_with(1024 * 256);
+  ASSERT_EQ(joined.ops.size(), 3U);
+  const std::vector<Fusion> found = find_fusions(joined, two_of_four_cus().cluster.gpu);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].pattern, WorkloadKind::all_gather_gemm);
+  EXPECT_EQ(found[0].obstacle, "");
+  EXPECT_EQ(joined.ops[found[0].through].name, "scale");
+  EXPECT_EQ(joined.ops[found[0].second].name, "gemm");
+  EXPECT_NEAR(to_microseconds(time_of(joined, Mode::bulk)), 2.62 + 4 + 20, 0.1);
+  EXPECT_GE(to_microseconds(time_of(joined, Mode::fused)), 24);
+  EXPECT_LT(to_microseconds(time_of(joined, Mode::fused)), 24 + 2.62);
+  for (const Fusion& other : find_fusions(graph_with(1024 * 128), two_of_four_cus().cluster.gpu)) {
+    EXPECT_TRUE(other.through.is_none());
+  }
+}
+
 // Two layers, 20 and 22 us: one row, by itself of the mean.
 TEST(RecordedFusion, pairs_that_differ_in_time_only_are_one_candidate) {
   Trace trace;

@@ -86,6 +86,19 @@ TEST(Replicas, kernels_of_different_times_repeat_them) {
   EXPECT_EQ(by_rank[2], by_rank[0]);
 }
 
+// Compilers choose grids on each rank: copies 0 and 2 have that of the first replica, 1 and 3 that
+// of the second.
+TEST(Replicas, may_have_grids_of_their_own) {
+  ModelGraph other = recorded();
+  std::get<RecordedShape>(other.ops[OpId(2)].shape).wgs = 9;
+  const ReplicatedGraph made = replicate(other, 4, 2, 4);
+  ASSERT_TRUE(made.graph) << made.problems.front();
+  const ModelOp& op = made.graph->ops[OpId(2)];
+  EXPECT_EQ(std::get<RecordedShape>(op.shape).wgs, 9);
+  EXPECT_EQ(made.graph->places[op.place].groups,
+            (std::vector<std::vector<std::uint32_t>>{{2}, {6}}));
+}
+
 TEST(Replicas, what_was_not_recorded_is_said) {
   const auto said = [](const ModelGraph& graph) {
     const ReplicatedGraph made = replicate(graph, 4, 2, 4);
@@ -99,8 +112,9 @@ TEST(Replicas, what_was_not_recorded_is_said) {
   // Two collectives of one name, kind and size: one problem.
   EXPECT_EQ(replicate(recorded(CollectiveOp::all_to_all), 4, 2, 4).problems.size(), 1U);
   ModelGraph other = recorded();
-  std::get<RecordedShape>(other.ops[OpId(2)].shape).wgs = 9;
-  EXPECT_NE(said(other).find("where GPU 0 has 'k, 8 WGs', GPU 2 has 'k, 9 WGs'"), std::string::npos)
+  std::get<RecordedShape>(other.ops[OpId(2)].shape).work = RecordedWork{.read = bytes(64)};
+  EXPECT_NE(said(other).find("where GPU 0 has 'k', GPU 2 has 'k, 64 B read, 0 B written'"),
+            std::string::npos)
       << said(other);
   ModelGraph more = recorded();
   more.add(kernel("k", 3, more.add_place({.groups = {{3}}})));

@@ -300,7 +300,7 @@ TEST_F(ChakraTrace, ranks_that_disagree_are_refused) {
   EXPECT_EQ(
       problem(load({one, generated({compute(5, 9)})})),
       "t.0.et: error: node 0 'coll': collective: number 1 of group 'all' on rank 0, but rank 1 "
-      "has only 0 of them\n");
+      "has only 0 of them; both must be recorded over the same steps\n");
   EXPECT_EQ(problem(load({generated({message(0, 5, 0, 1, 8)}), generated({compute(0, 1)})})),
             "t.0.et: error: node 0 'send': comm_dst: rank 1 never receives it (tag 0)\n");
 }

@@ -146,5 +146,23 @@ TEST(FoundBlocks, stages_in_the_middle_are_told_apart) {
 
 TEST(FoundBlocks, a_graph_of_nothing_has_none) { EXPECT_EQ(find_blocks(ModelGraph()).blocks, 0U); }
 
+// Only where it may pay.
+TEST(FoundBlocks, are_offered_for_many_operators) {
+  ModelGraph graph;
+  const PlaceId place = graph.add_place({.groups = {{0}}});
+  const auto add = [&](std::size_t number) {
+    while (graph.ops.size() < number) {
+      ModelOp op;
+      op.shape = RecordedShape{.time = microseconds(1), .lds = {}};
+      op.place = place;
+      graph.add(std::move(op));
+    }
+  };
+  add(99'999);
+  EXPECT_EQ(without_blocks(graph), "");
+  add(100'000);
+  EXPECT_NE(without_blocks(graph).find("100000 operators, all simulated"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace weft::found_blocks_test
