@@ -617,7 +617,7 @@ class Document(unittest.TestCase):
         text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
         names = {}
         blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        self.assertEqual(len(blocks), 9)
+        self.assertEqual(len(blocks), 10)
         for block in blocks:
             if not has("pandas"):
                 block = "".join(line for line in block.splitlines(True) if "frame(" not in line)

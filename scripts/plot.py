@@ -80,7 +80,7 @@ class Catalogue:
 
     def is_size(self, name):
         return next((unit == "bytes" for suffix, unit in self.axis_units.items()
-                     if name.endswith(suffix)), False)
+                     if f"_{name}".endswith(suffix)), False)
 
     def axis(self, name):
         """The title of an axis of numbers, with the unit that its name ends in; labels of sizes

@@ -186,6 +186,14 @@ class Axes(unittest.TestCase):
                              ["4 KiB", "64 KiB", "1 MiB"])
             self.assertEqual(axes.get_xlabel(), "chunk")
 
+    def test_an_axis_that_is_nothing_but_its_unit_has_it_as_its_title(self):
+        text = table("bytes", {4096: 1, 65536: 2, 2**20: 3})
+        for kind in self.KINDS:
+            axes, = figure_of_text(text, "--kind", kind)
+            self.assertEqual([one.get_text() for one in axes.get_xticklabels()],
+                             ["4 KiB", "64 KiB", "1 MiB"])
+            self.assertEqual(axes.get_xlabel(), "bytes")
+
     def assert_apart(self, axes):
         labels = [one for one in axes.get_xticklabels() if one.get_text()]
         self.assertGreater(len(labels), 2)

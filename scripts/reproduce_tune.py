@@ -62,8 +62,8 @@ def pairs_space(output):
     of each of four, 10,000 points."""
     folder = output / "llama3_70b_pairs"
     run(common.WEFT, "tune", common.ROOT / "configs/scenarios/models/llama3_70b_pairs.yaml",
-        "--pairs", "--set", "workload.pairs=~", "--set", "collective.algorithm=library", "--set",
-        "collective.channels=~", "--points", "1", "-o", folder / "asked", "-q")
+        "--pairs", "--set", "workload.pairs=~", "--set", "workload.collectives=~", "--points",
+        "1", "-o", folder / "asked", "-q")
     space = folder / "asked/ten_best.yaml"
     text = (folder / "asked/space.yaml").read_text(encoding="utf-8")
     space.write_text(first_ways(text, 10), encoding="utf-8")

@@ -53,6 +53,7 @@ PageColumn axis_column(const std::string& name, bool is_number) {
   if (!is_number) return column;
   column.as = ShownAs::number;
   for (const auto& [suffix, unit] : axis_units()) {
+    if ('_' + name == suffix) column.unit = unit;  // "bytes" itself
     if (!name.ends_with(suffix)) continue;
     column.title.resize(name.size() - std::string_view(suffix).size());
     column.unit = unit;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/collectives/collective_choice.h"
+#include "sim/models/collective_rules.h"
 #include "sim/models/fusions.h"
 
 namespace weft {
@@ -119,7 +120,7 @@ class FirstParts {
     CollectiveCall call;
     call.op = shape.op;
     call.buffer = shape.buffer;
-    call.options = scenario_.collective;
+    call.options = options_of(shape, scenario_.collective);
     call.ranks = groups.front();
     call.at_once = &at_once;
     const RankGroup group = group_of(whole_, call);

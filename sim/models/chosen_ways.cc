@@ -1,5 +1,6 @@
 #include "sim/models/chosen_ways.h"
 
+#include "sim/models/collective_rules.h"
 #include "sim/models/pair_knobs.h"
 
 namespace weft {
@@ -30,9 +31,17 @@ const OpShape& ChosenWays::shape_of(OpId op) const {
   return own == shapes_.end() ? graph_.ops[op].shape : own->second;
 }
 
-const CollectiveOptions& ChosenWays::collective_of(OpId op) const {
+CollectiveOptions ChosenWays::collective_of(OpId op) const {
   const auto own = collectives_.find(op);
-  return own == collectives_.end() ? how_.options.collective : *own->second;
+  if (own != collectives_.end()) return *own->second;
+  return options_of(std::get<CommunicationShape>(graph_.ops[op].shape), how_.options.collective);
+}
+
+PairWay ChosenWays::way_of(std::size_t fusion) const {
+  if (!how_.ways.empty()) return how_.ways[fusion];
+  PairWay way{.mode = how_.mode, .options = how_.options};
+  way.options.collective = collective_of(communicating(how_.fusions[fusion]));
+  return way;
 }
 
 }  // namespace weft

@@ -17,14 +17,12 @@ class ChosenWays {
   // Of the pair that the operator is overlapped in, its number among the lowering's fusions; -1:
   // it runs by itself.
   [[nodiscard]] int fusion_of(OpId op) const { return fusion_of_[op.value]; }
-  [[nodiscard]] PairWay way_of(std::size_t fusion) const {
-    return how_.ways.empty() ? PairWay{how_.mode, how_.options} : how_.ways[fusion];
-  }
+  [[nodiscard]] PairWay way_of(std::size_t fusion) const;
 
   // Of an operator that runs by itself: its shape, with the tile of its pair's way; and how a
   // collective is run.
   [[nodiscard]] const OpShape& shape_of(OpId op) const;
-  [[nodiscard]] const CollectiveOptions& collective_of(OpId op) const;
+  [[nodiscard]] CollectiveOptions collective_of(OpId op) const;
 
  private:
   void set_apart(const Fusion& pair, const PairWay& way);

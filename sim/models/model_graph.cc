@@ -95,7 +95,8 @@ std::string text_of(const OpShape& shape) {
             return fmt::format("{} {} B{}", name_of(call.op), call.buffer.count(),
                                call.pair_bytes.empty() ? "" : ", uneven") +
                    (call.puts ? (call.puts->reached ? ", each token once" : ", put row by row")
-                              : "");
+                              : "") +
+                   (call.own ? ", by a rule" : "");
           }},
       shape);
 }

@@ -128,6 +128,7 @@ struct CommunicationShape {
   Boxed<PutRows> puts = {};              // none: as the library does it
   std::uint32_t turns = 1;  // above 1: its groups stand for so many times as many ranks
   bool meets = false;       // point to point: begins when both ranks are ready, not the root alone
+  Boxed<CollectiveOptions> own = {};  // how it is run (collective_rules.h); none: as all are
   bool operator==(const CommunicationShape&) const = default;
 };
 

@@ -11,6 +11,7 @@
 #include "sim/core/round_up.h"
 #include "sim/engine/run_memory.h"
 #include "sim/models/beside.h"
+#include "sim/models/collective_rules.h"
 #include "sim/models/fusions.h"
 #include "sim/models/op_kernel.h"
 #include "sim/models/single_operator.h"
@@ -76,7 +77,7 @@ CollectiveCounts count_call(const CommunicationShape& shape, const Groups& place
   CollectiveCall call;
   call.op = shape.op;
   call.buffer = shape.buffer;
-  call.options = how.scenario.collective;
+  call.options = options_of(shape, how.scenario.collective);
   if (uses_copy_engines(how.mode)) call.options.executor = CollectiveExecutor::dma;
   call.ranks = place.groups.front();
   call.turns = shape.turns;

@@ -119,8 +119,11 @@ std::string why_no_sum(const PeerCall& call) {
   return sums && call.travels == Travels::result ? "" : "has no sum of results";
 }
 
+}  // namespace
+
 std::string why_no_algorithm(const AskedAlgorithm& asked, const Cluster& cluster,
-                             const CollectiveCall& call) {
+                             const CommunicationShape& shape, const Groups& place) {
+  const CollectiveCall call = call_of_first_group(shape, place);
   const RankGroup group = group_of(cluster, call);
   if (asked.of_engine) {
     return why_not_by_engine(asked, cluster.spec.gpu.collective, call.op, group);
@@ -139,14 +142,11 @@ std::string why_no_algorithm(const AskedAlgorithm& asked, const Cluster& cluster
                      names::word(names::kAlgorithms, *asked.named), fmt::join(known, ", "));
 }
 
-// Why nothing that a rule says of the library's collective changes this one.
 std::string why_not_by_library(const CommunicationShape& shape, CollectiveExecutor executor) {
   if (shape.puts) return "puts its rows by a kernel of its own, not by the library's collective";
   if (executor == CollectiveExecutor::cu || reduces(shape.op)) return {};
   return "is carried by copy engines (collective.executor), which have none; use executor cu";
 }
-
-}  // namespace
 
 ModelOp with_tile(ModelOp op, const PeerCall& call, const GpuSpec& gpu, const PairWay& way) {
   if (way.tile == GemmTile{} || !why_no_tile(op, call, gpu, way).empty()) return op;
@@ -169,9 +169,9 @@ std::vector<IdleKnob> idle_knobs_of(const ModelGraph& graph, const Fusion& fusio
   const std::string by_others = why_not_by_library(call.call, of_scenario.collective.executor);
   if (rule.algorithm) {
     const Groups& place = graph.places[graph.ops[communicating(fusion)].place];
-    add("algorithm", !by_others.empty() ? by_others
-                                        : why_no_algorithm(*rule.algorithm, cluster,
-                                                           call_of_first_group(call.call, place)));
+    add("algorithm", !by_others.empty()
+                         ? by_others
+                         : why_no_algorithm(*rule.algorithm, cluster, call.call, place));
   }
   if (rule.protocol) add("protocol", by_others);
   if (rule.channels > 0) add("channels", by_others);

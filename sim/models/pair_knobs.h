@@ -23,6 +23,14 @@ std::vector<IdleKnob> idle_knobs_of(const ModelGraph& graph, const Fusion& fusio
                                     const Cluster& cluster, const OverlapOptions& of_scenario,
                                     const PairRule& rule);
 
+// Why this collective, called in these groups, has no such algorithm, as the rest of a sentence;
+// empty where it has.
+std::string why_no_algorithm(const AskedAlgorithm& asked, const Cluster& cluster,
+                             const CommunicationShape& shape, const Groups& place);
+
+// Why nothing that a rule says of the library's collective changes this one.
+std::string why_not_by_library(const CommunicationShape& shape, CollectiveExecutor executor);
+
 // The computing operator of the pair with the tile of the way, where its kernel can have it; else
 // as the library chooses.
 ModelOp with_tile(ModelOp op, const PeerCall& call, const GpuSpec& gpu, const PairWay& way);

@@ -101,8 +101,8 @@ void add(Digest& digest, const PutRows& puts) {
 }
 
 void add(Digest& digest, const CommunicationShape& shape) {
-  const auto& [op, buffer, root, target, pair_bytes, row, puts, turns, meets] = shape;
-  digest.add_all(op, buffer, root, target, pair_bytes, row, puts, turns, meets);
+  const auto& [op, buffer, root, target, pair_bytes, row, puts, turns, meets, own] = shape;
+  digest.add_all(op, buffer, root, target, pair_bytes, row, puts, turns, meets, own);
 }
 
 void add(Digest& digest, const RecordedGemm& gemm) {

@@ -56,6 +56,21 @@ class ModelRun {
   // What one of them takes by itself where no rule speaks of it.
   [[nodiscard]] Duration time_without_rules(const Candidate& candidate) const;
 
+  // A collective that is in no pair which could be overlapped, by itself; of all that are the same
+  // and lie alike one.
+  struct LoneCollective {
+    ModelGraph alone;
+    bool in_a_node = false;
+    std::int64_t times = 0;  // how often the model has it, on the GPU that does it most often
+    [[nodiscard]] const ModelOp& op() const { return alone.ops[OpId(0)]; }
+  };
+  // After candidates(); without those that can have no rule.
+  [[nodiscard]] std::vector<LoneCollective> lone_collectives() const;
+  // From any number of threads. Nothing: a limit of the options is met.
+  [[nodiscard]] std::optional<Duration> time_of(const LoneCollective& one,
+                                                const CollectiveOptions& run_as,
+                                                const RunOptions& options) const;
+
   // What --stop-after=tasks prints: piece by piece.
   std::string tasks_text(Mode mode);
 
@@ -115,6 +130,8 @@ class ModelRun {
   [[nodiscard]] bool overlaps(const Candidate& candidate, Mode mode) const;
   [[nodiscard]] Mode fastest_mode(const Candidate& candidate) const;  // that mixed may take
   [[nodiscard]] PairWay way_of(const ModelGraph& graph, const Pair& pair) const;
+  // Without rules for pairs.
+  [[nodiscard]] OverlapOptions options_of_pair(const ModelGraph& graph, const Fusion& fusion) const;
   [[nodiscard]] Chosen chosen(const ModelGraph& graph, const std::vector<Pair>& pairs,
                               Mode mode) const;
   // Adds to `all`.

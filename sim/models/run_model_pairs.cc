@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/models/alone.h"
+#include "sim/models/collective_rules.h"
 #include "sim/models/concurrently.h"
 #include "sim/models/lower_model.h"
 #include "sim/models/needs.h"
@@ -12,25 +14,6 @@
 
 namespace weft {
 namespace {
-
-// Only the groups of the first node, if each group is within a node: others share nothing with
-// them.
-Groups groups_alone(const Groups& place, const Cluster& cluster) {
-  const auto node_of = [&cluster](std::uint32_t gpu) { return cluster.node_of(GpuId(gpu)); };
-  Groups first;
-  const std::uint32_t node = node_of(place.groups.front().front());
-  for (const std::vector<std::uint32_t>& group : place.groups) {
-    const bool in_a_node = std::all_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
-      return node_of(gpu) == node_of(group.front());
-    });
-    if (!in_a_node) return place;
-    if (node_of(group.front()) != node) continue;
-    std::vector<std::uint32_t>& moved = first.groups.emplace_back(group);
-    const std::uint32_t shift = node * static_cast<std::uint32_t>(cluster.spec.gpus_per_node);
-    for (std::uint32_t& gpu : moved) gpu -= shift;
-  }
-  return first;
-}
 
 // The operators of a fusion in order: two or three.
 std::vector<OpId> operators_of(const Fusion& fusion) {
@@ -70,21 +53,6 @@ WgShape wg_of_op(const ModelGraph& graph, const Fusion& fusion, const GpuSpec& g
   return peer_grid(fused_operator(graph, fusion),
                    {std::get<CommunicationShape>(call.shape), fusion.travels, peers}, gpu, version)
       .grid->wg;
-}
-
-// Whether the groups of both span nodes in the same way, whichever nodes these are.
-bool lie_alike(const Groups& a, const Groups& b, const Cluster& cluster) {
-  const auto nodes = [&cluster](const std::vector<std::uint32_t>& group) {
-    std::vector<std::uint32_t> relative;
-    relative.reserve(group.size());
-    for (const std::uint32_t gpu : group) {
-      relative.push_back(cluster.node_of(GpuId(gpu)) - cluster.node_of(GpuId(group.front())));
-    }
-    return relative;
-  };
-  return a.groups.size() == b.groups.size() &&
-         std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(),
-                    [&](const auto& x, const auto& y) { return nodes(x) == nodes(y); });
 }
 
 bool same_shape(const OpShape& a, const OpShape& b) {
@@ -299,12 +267,13 @@ bool ModelRun::has_knobs(const PairRule& rule) const {
 
 std::optional<Duration> ModelRun::time_by(const PairRule& rule, const RunOptions& options) const {
   if (!has_knobs(rule)) return std::nullopt;
-  const PairWay way = way_by(rule, overlap_options(scenario_));
   Duration sum;
   bool suits = false;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& one = candidates_[i];
     if (one.name != rule.pair || !one.obstacle.empty()) continue;
+    const ModelGraph& alone = tried_[i].alone;
+    const PairWay way = way_by(rule, options_of_pair(alone, fusion_alone(tried_[i].fusion, alone)));
     if (way.is_plain_bulk() || one.time_in(way.mode) == Duration{}) {
       sum += one.bulk * one.times;
       suits = suits || way.is_plain_bulk();
@@ -318,12 +287,19 @@ std::optional<Duration> ModelRun::time_by(const PairRule& rule, const RunOptions
   return suits ? std::optional(sum) : std::nullopt;
 }
 
+OverlapOptions ModelRun::options_of_pair(const ModelGraph& graph, const Fusion& fusion) const {
+  OverlapOptions options = overlap_options(scenario_);
+  const auto& call = std::get<CommunicationShape>(graph.ops[communicating(fusion)].shape);
+  options.collective = options_of(call, options.collective);
+  return options;
+}
+
 // In mode mixed: as the rule for the pair says, or in the fastest of the ways in which it may be.
 PairWay ModelRun::way_of(const ModelGraph& graph, const Pair& pair) const {
   const Candidate& candidate = candidates_[pair.candidate];
   const std::uint64_t of_layer = graph.ops[computing(pair.fusion)].layer_rules;
   const PairRules& rules = scenario_.workload.pairs;
-  PairWay way{.options = overlap_options(scenario_)};
+  PairWay way{.options = options_of_pair(graph, pair.fusion)};
   if (const PairRule* rule = rule_of(rules, candidate.name, candidate.pattern, of_layer)) {
     // A pair that the mode does not suit runs as without rules: its other knobs are of that mode.
     return candidate.time_in(rule->mode) == Duration{} ? way : way_by(*rule, way.options);

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "sim/models/build_model.h"
+#include "sim/models/collective_rules.h"
 #include "sim/models/join_ranks.h"
 #include "sim/models/replicas.h"
 #include "sim/scenario/names.h"
@@ -163,12 +164,14 @@ Model model_of(const Scenario& scenario) {
       warn_of_device(scenario, loaded, model);
       move_if_asked(scenario, model);
       copy_if_asked(scenario, recorded, model);
+      set_own_options(*model.graph, workload.collectives, scenario.collective);
     }
     check_algorithm(scenario, model);
     return model;
   }
   Model model;
   model.graph = build_model(scenario);
+  set_own_options(*model.graph, workload.collectives, scenario.collective);
   check_algorithm(scenario, model);
   return model;
 }

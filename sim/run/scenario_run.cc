@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "sim/models/collective_rules.h"
 #include "sim/models/join_ranks.h"
 #include "sim/models/links_bound.h"
 #include "sim/models/lower_bound.h"
@@ -68,18 +69,23 @@ Bytes ScenarioRun::memory_of_copies() const {
 Diagnostics ScenarioRun::check(const std::string& file) const {
   Diagnostics problems =
       check_memory(scenario_, file, [this](Mode mode) { return least_needs(mode); });
-  const std::vector<Mode>& modes = scenario_.modes;
-  if (std::find(modes.begin(), modes.end(), Mode::mixed) == modes.end()) {
-    return places_.placed(problems, file);
-  }
-  const auto add = [&](const AboutRule& about) {
+  const auto add_at = [&](const char* rules, const AboutRule& about) {
     Diagnostic problem;
     problem.at.file = file;
-    problem.path = fmt::format("workload.pairs[{}].{}", about.rule, about.key);
+    problem.path = fmt::format("workload.{}[{}].{}", rules, about.rule, about.key);
     problem.message = about.message;
     problem.severity = about.severity;
     problems.add(std::move(problem));
   };
+  for (const AboutRule& idle :
+       idle_rules(scenario_.workload.collectives, graph(), cluster_, scenario_.collective)) {
+    add_at("collectives", idle);
+  }
+  const std::vector<Mode>& modes = scenario_.modes;
+  if (std::find(modes.begin(), modes.end(), Mode::mixed) == modes.end()) {
+    return places_.placed(problems, file);
+  }
+  const auto add = [&](const AboutRule& about) { add_at("pairs", about); };
   const PairRules& rules = scenario_.workload.pairs;
   for (const AboutRule& idle : idle_rules(rules, pieces(), simulated())) {
     add(idle);
@@ -137,11 +143,13 @@ std::optional<Bytes> ScenarioRun::room_for_timeline(Detail detail, const std::st
 
 std::string ScenarioRun::tasks_text(Mode mode) { return model_run().tasks_text(mode); }
 
-std::vector<PairWays> ScenarioRun::pair_ways(const PairTrials& how) const {
+ScenarioRun::Ways ScenarioRun::ways(const PairTrials& how) const {
   Scenario scenario = scenario_;
   scenario.run.cores = how.at_a_time;
   ModelRun model(scenario, simulated(), simulated_graph());
-  return weft::pair_ways(model, scenario, how);
+  std::vector<PairWays> pairs = pair_ways(model, scenario, how);
+  return {.pairs = std::move(pairs),
+          .collectives = collective_ways(model, scenario, simulated(), how)};
 }
 
 void ScenarioRun::record(const RecordOptions& what) {

@@ -11,6 +11,7 @@
 #include "sim/core/diagnostics.h"
 #include "sim/engine/simulate.h"
 #include "sim/models/alike_copies.h"
+#include "sim/models/collective_ways.h"
 #include "sim/models/needs.h"
 #include "sim/models/pair_ways.h"
 #include "sim/models/sustained_run.h"
@@ -57,8 +58,13 @@ class ScenarioRun {
   [[nodiscard]] std::optional<Bytes> room_for_timeline(Detail detail, const std::string& file,
                                                        Diagnostics& problems) const;
   [[nodiscard]] std::string tasks_text(Mode mode);
-  // Of its model's pairs, in mode mixed, which the scenario has.
-  [[nodiscard]] std::vector<PairWays> pair_ways(const PairTrials& how) const;
+  // Of its model's pairs, and of its collectives that are in none, in mode mixed, which the
+  // scenario has.
+  struct Ways {
+    std::vector<PairWays> pairs;
+    std::vector<CollectiveWays> collectives;
+  };
+  [[nodiscard]] Ways ways(const PairTrials& how) const;
 
   // Called for each mode as it begins: returns the callback for its progress.
   using Watch = std::function<OnProgress(Mode)>;

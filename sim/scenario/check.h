@@ -69,6 +69,7 @@ void warn_of_ceilings(const Check& check);
 void warn_of_idle_keys(const Check& check);
 void validate_workload(const Check& check);
 void validate_pairs(const Check& check);
+void validate_collectives(const Check& check);
 void validate_c3(const Check& check);
 void validate_collective(const Check& check);
 void validate_transformer(const Check& check);

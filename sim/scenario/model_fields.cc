@@ -17,16 +17,22 @@ constexpr std::array kAutomatic = {
     Choice<bool>{"none", false, "no pair is looked for, or tried by itself"},
 };
 
+void knob(Fields map, const char* key, int& value, const char* help) {
+  map.add(
+      key, value,
+      {.help = help, .range = {{1, 1'000'000}}, .fallback = 0, .means = "optional", .quiet = true});
+}
+
 // A knob of a pair, for some of its modes.
 void knob(Fields& map, std::initializer_list<const char*> modes, const char* key, int& value,
           const char* help) {
-  map.where("mode", {modes.begin(), modes.end()})
-      .add(key, value,
-           {.help = help,
-            .range = {{1, 1'000'000}},
-            .fallback = 0,
-            .means = "optional",
-            .quiet = true});
+  knob(map.where("mode", {modes.begin(), modes.end()}), key, value, help);
+}
+
+void layer(Fields& map, const char* key, int& value, const char* help) {
+  map.add(
+      key, value,
+      {.help = help, .range = {{0, 10'000}}, .fallback = -1, .means = "optional", .quiet = true});
 }
 
 void fuse_field(Fields map, FuseOptions& fuse) {
@@ -49,6 +55,17 @@ constexpr auto kOrdersOrSame = or_same(names::kOrders, "as fused.order");
 constexpr auto kAddsOrSame = or_same(names::kFusedAdds, "as fused.add");
 constexpr auto kAlgorithmsOrSame = or_same(names::kAlgorithmChoices, "as collective.algorithm");
 constexpr auto kProtocolsOrSame = or_same(names::kProtocolWords, "as collective.protocol");
+
+// What a rule says of collectives that the library runs.
+template <class Rule>
+void by_library(Fields map, Rule& rule) {
+  map.choice(
+      "algorithm", rule.algorithm, kAlgorithmsOrSame,
+      {.help = "collective.algorithm of these", .fallback = std::optional<AskedAlgorithm>{}});
+  map.choice("protocol", rule.protocol, kProtocolsOrSame,
+             {.help = "collective.protocol of these", .fallback = std::optional<Protocol>{}});
+  knob(map, "channels", rule.channels, "collective.channels of these");
+}
 
 // Of recommendation models as PyTorch's data parallelism has it (bucket_cap_mb).
 void bucket_field(Fields map, const ModelKind* model, Bytes& bucket) {
@@ -88,13 +105,8 @@ void fields(Fields& map, PairRule& rule) {
   map.name_or_none("pair", rule.pair,
                    "name of the pair (fusions.csv), of its operator or its collective, or its "
                    "pattern; default: all pairs");
-  const auto layer = [&map](const char* key, int& value, const char* help) {
-    map.add(
-        key, value,
-        {.help = help, .range = {{0, 10'000}}, .fallback = -1, .means = "optional", .quiet = true});
-  };
-  layer("from_layer", rule.from_layer, "first of the layers whose pairs are meant, from 0");
-  layer("to_layer", rule.to_layer, "last of the layers whose pairs are meant");
+  layer(map, "from_layer", rule.from_layer, "first of the layers whose pairs are meant, from 0");
+  layer(map, "to_layer", rule.to_layer, "last of the layers whose pairs are meant");
   map.choice("mode", rule.mode, names::kGrains, {.help = "in which mode they are run"});
   map.where("mode", {"fused", "role_split", "copy_fed"})
       .choice("order", rule.order, kOrdersOrSame,
@@ -122,14 +134,15 @@ void fields(Fields& map, PairRule& rule) {
            .fallback = 0,
            .means = "optional",
            .quiet = true});
-  Fields by_library = map.where("mode", {"bulk", "kernel"});
-  by_library.choice(
-      "algorithm", rule.algorithm, kAlgorithmsOrSame,
-      {.help = "collective.algorithm of these", .fallback = std::optional<AskedAlgorithm>{}});
-  by_library.choice(
-      "protocol", rule.protocol, kProtocolsOrSame,
-      {.help = "collective.protocol of these", .fallback = std::optional<Protocol>{}});
-  knob(map, {"bulk", "kernel"}, "channels", rule.channels, "collective.channels of these");
+  by_library(map.where("mode", {"bulk", "kernel"}), rule);
+}
+
+void fields(Fields& map, CollectiveRule& rule) {
+  map.name_or_none("collective", rule.collective,
+                   "name of the collective (operators.csv); default: all");
+  layer(map, "from_layer", rule.from_layer, "first of the layers whose collectives are meant");
+  layer(map, "to_layer", rule.to_layer, "last of the layers whose collectives are meant");
+  by_library(map, rule);
 }
 
 std::vector<std::string_view> words_of(const ModelKind& model) {
@@ -148,6 +161,11 @@ void model_fields(Fields& map, Workload& workload) {
             "kinds that are whole models")
       .optional_maps("pairs", workload.pairs,
                      "mode mixed: how pairs are overlapped; the last rule that a pair fits counts");
+  map.where("kind", names::words_that(names::kWorkloadKinds, is_model),
+            "kinds that are whole models")
+      .optional_maps("collectives", workload.collectives,
+                     "how the library runs single collectives; the last rule that one fits counts, "
+                     "and where it says so, that of its pair");
   const std::vector<std::string_view> described =
       words_where([](const ModelKind& /*model*/) { return true; });
   map.where("kind", described)

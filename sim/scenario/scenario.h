@@ -217,6 +217,18 @@ struct PairRule {
   bool operator==(const PairRule&) const = default;
 };
 
+// How the library runs collectives of a model, in every mode. The last rule that one fits counts.
+struct CollectiveRule {
+  std::string collective;  // its name; empty: all
+  int from_layer = -1;     // of a decoder's layers, both included; -1: any
+  int to_layer = -1;
+  // None, and 0: as the scenario's.
+  std::optional<AskedAlgorithm> algorithm = {};
+  std::optional<Protocol> protocol = {};
+  int channels = 0;
+  bool operator==(const CollectiveRule&) const = default;
+};
+
 struct Workload : ModelSpecs {
   WorkloadKind kind = WorkloadKind::embedding_all_to_all;
   EmbeddingWork embedding;
@@ -230,6 +242,7 @@ struct Workload : ModelSpecs {
   bool scales_gradients = false;        // by a kernel, before they are summed
   FuseOptions fuse;
   std::vector<PairRule> pairs;
+  std::vector<CollectiveRule> collectives;
   Bytes gradient_bucket;  // gradients that are added up together, at least; 0: a layer's
   TraceWork trace;
 };
@@ -286,6 +299,7 @@ struct CollectiveOptions {
   AskedAlgorithm algorithm = {.named = std::nullopt, .of_library = true, .of_engine = false};
   std::optional<Protocol> protocol;  // none: as the algorithm is chosen
   int channels = 0;                  // 0: the GPU's
+  bool operator==(const CollectiveOptions&) const = default;
 };
 struct KernelOptions {
   int chunks = 0;

@@ -64,6 +64,7 @@ void validate(const Scenario& scenario, Reading& reading) {
   rules::validate_cluster(check);
   rules::validate_workload(check);
   rules::validate_pairs(check);
+  rules::validate_collectives(check);
   const OperatorKind* const computes = row_of(scenario.workload.kind).computes;
   if (computes != nullptr && check.good({"workload.kind"})) computes->rules(check);
   rules::validate_c3(check);

@@ -1,4 +1,5 @@
-// Rules for pairs of mode mixed, as far as can be told without the model's operators.
+// Rules for pairs of mode mixed and for collectives, as far as can be told without the model's
+// operators.
 #include <fmt/format.h>
 
 #include <string>
@@ -11,7 +12,8 @@ namespace {
 
 constexpr std::size_t kMostRules = 64;  // a bit each in what an operator knows of its layer
 
-void layers_exist(const Check& check, const PairRule& rule, const std::string& path) {
+template <class Rule>
+void layers_exist(const Check& check, const Rule& rule, const std::string& path) {
   const int first = rule.from_layer;
   const int last = rule.to_layer;
   if (first < 0 && last < 0) return;
@@ -46,7 +48,8 @@ void a_tile_has_two_sides(const Check& check, const PairRule& rule, const std::s
 
 // As of the scenario's own collective keys; what only some pairs have is asked of each
 // (pair_knobs).
-void the_collective_can_be_done(const Check& check, const PairRule& rule, const std::string& path) {
+template <class Rule>
+void the_collective_can_be_done(const Check& check, const Rule& rule, const std::string& path) {
   if (!check.good_within({"collective"}) || (!rule.algorithm && !rule.protocol)) return;
   const CollectiveOptions& options = check.scenario.collective;
   const AskedOfCollective asked{
@@ -76,6 +79,18 @@ void validate_pairs(const Check& check) {
   }
   if (check.has(Mode::mixed)) return;
   check.warn("workload.pairs", "no effect: mode mixed is not run");
+}
+
+void validate_collectives(const Check& check) {
+  const std::vector<CollectiveRule>& rules = check.scenario.workload.collectives;
+  if (rules.empty() || !check.good_within({"workload"})) return;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const std::string path = fmt::format("workload.collectives[{}]", i);
+    layers_exist(check, rules[i], path);
+    the_collective_can_be_done(check, rules[i], path);
+    if (rules[i].algorithm || rules[i].protocol || rules[i].channels > 0) continue;
+    check.warn(path, "no effect: it says neither algorithm nor protocol nor channels");
+  }
 }
 
 }  // namespace weft::rules

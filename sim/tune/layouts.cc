@@ -28,6 +28,9 @@ struct Layout {
   std::int64_t data = 1;
 };
 
+// On a stage, of the schedules that are varied (variations.cc).
+constexpr std::array kFurtherParts = {2, 4};
+
 // Layers of a pipeline's first and last part; -1: as the others.
 struct EndLayers {
   std::int64_t first = -1;
@@ -54,6 +57,9 @@ class Layouts {
     const ParallelSpec& parallel = start.workload.transformer.parallel;
     const bool fixed = schedule == ScheduleIs::fixed;
     if (fixed) parts_of_stage_ = parallel.virtual_stages;
+    if (!fixed && start.workload.phase == Phase::training) {
+      further_parts_.assign(kFurtherParts.begin(), kFurtherParts.end());
+    }
     // A schedule that is asked for is that of a pipeline; the default suits one stage, too.
     if (fixed && parallel.schedule != ParallelSpec{}.schedule) least_stages_ = 2;
   }
@@ -101,32 +107,45 @@ class Layouts {
   void add_splits(const Layout& layout) {
     add(layout, "~", "~", "~");
     if (layout.pipeline == 1) return;
-    std::set<LayersOfParts> known{counts_of(layout, EndLayers{})};
+    std::set<LayersOfParts> known{counts_of(layout, EndLayers{}, parts_of_stage_)};
     if (const auto ends = fewer_at_the_ends(layers(), parts_in(layout))) {
-      if (known.insert(counts_of(layout, *ends)).second) {
+      if (known.insert(counts_of(layout, *ends, parts_of_stage_)).second) {
         add(layout, std::to_string(ends->first), std::to_string(ends->last), "~");
       }
     }
-    const std::optional<LayersOfParts> split = split_by_times(layout);
-    if (split && known.insert(*split).second) {
-      add(layout, "~", "~", fmt::format("[{}]", fmt::join(*split, ", ")));
+    const std::optional<Chain> chain = chain_in(layout);
+    if (!chain) return;
+    add_split(layout, split_evenly(*chain, static_cast<int>(parts_in(layout))), known);
+    for (const int parts : further_parts_) {
+      if (layout.pipeline * parts > layers()) continue;
+      known = {counts_of(layout, EndLayers{}, parts)};
+      add_split(layout, split_evenly(*chain, static_cast<int>(layout.pipeline) * parts), known);
     }
+  }
+
+  // Where it is none of those that are known.
+  void add_split(const Layout& layout, const LayersOfParts& split,
+                 const std::set<LayersOfParts>& known) {
+    if (known.contains(split)) return;
+    add(layout, "~", "~", fmt::format("[{}]", fmt::join(split, ", ")));
   }
 
   [[nodiscard]] std::int64_t parts_in(const Layout& layout) const {
     return layout.pipeline * parts_of_stage_;
   }
 
-  [[nodiscard]] LayersOfParts counts_of(const Layout& layout, const EndLayers& ends) const {
+  [[nodiscard]] LayersOfParts counts_of(const Layout& layout, const EndLayers& ends,
+                                        int parts_of_stage) const {
     TransformerSpec made = spec();
     made.parallel.pipeline = static_cast<int>(layout.pipeline);
-    made.parallel.virtual_stages = parts_of_stage_;
+    made.parallel.virtual_stages = parts_of_stage;
     made.parallel.first_layers = static_cast<int>(ends.first);
     made.parallel.last_layers = static_cast<int>(ends.last);
     made.parallel.layers_of_parts.clear();
     LayersOfParts counts;
-    counts.reserve(static_cast<std::size_t>(parts_in(layout)));
-    for (int part = 0; part < parts_in(layout); ++part) {
+    const std::int64_t parts = layout.pipeline * parts_of_stage;
+    counts.reserve(static_cast<std::size_t>(parts));
+    for (int part = 0; part < parts; ++part) {
       counts.push_back(layers_of_part(made, part).count);
     }
     return counts;
@@ -152,21 +171,21 @@ class Layouts {
     return load_scenario(file_, options).scenario;
   }
 
-  // Nothing: it cannot be known.
-  [[nodiscard]] std::optional<LayersOfParts> split_by_times(const Layout& layout) const {
+  // Layers with their times; nothing: they cannot be known.
+  [[nodiscard]] std::optional<Chain> chain_in(const Layout& layout) const {
     if (layers() > kMostSplit) return std::nullopt;
     const std::optional<Scenario> even = even_in(layout);
     if (!even) return std::nullopt;
     const ParallelSpec& parallel = even->workload.transformer.parallel;
-    const Chain chain = chain_of(build_model(*even), even->cluster.gpu,
-                                 static_cast<std::uint32_t>(gpus_of_stage(parallel)));
-    return split_evenly(chain, parallel.pipeline * parts_of_stage_);
+    return chain_of(build_model(*even), even->cluster.gpu,
+                    static_cast<std::uint32_t>(gpus_of_stage(parallel)));
   }
 
   const std::filesystem::path& file_;
   const LoadOptions& options_;
   const Scenario& start_;
   int parts_of_stage_ = 1;
+  std::vector<int> further_parts_;  // where the schedule varies
   std::int64_t least_stages_ = 1;
   std::vector<std::vector<std::string>> values_;
 };

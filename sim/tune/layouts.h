@@ -26,8 +26,9 @@ enum class ScheduleIs : std::uint8_t { fixed, varied };
 // 2,048 tokens of it or more on each GPU, or is as the scenario has it. Of each pipeline the layers
 // evenly, fewer at both ends, and as split_evenly() has them by the times of chain_of(), where
 // these differ: layers of stages, or of all parts where the schedule is fixed and has several on a
-// stage. One stage only where no other schedule than the default is fixed.
-// `options`: with which the scenario `start` was loaded from the file.
+// stage; where it varies also of two and of four parts on each. One stage only where no other
+// schedule than the default is fixed. `options`: with which the scenario `start` was loaded from
+// the file.
 std::vector<std::vector<std::string>> layouts_of(const std::filesystem::path& file,
                                                  const LoadOptions& options, const Scenario& start,
                                                  ScheduleIs schedule);

@@ -8,14 +8,9 @@
 
 #include "sim/models/pair_ways.h"
 #include "sim/scenario/load.h"
+#include "sim/tune/collectives_space.h"
 
 namespace weft {
-
-// Axes beside those of pairs, and how many points they make by themselves.
-struct OtherAxes {
-  std::string text;  // of columns "algorithm" and "channels"
-  std::size_t points = 1;
-};
 
 // Of each name of pairs an axis, a further rule of `workload.pairs`: first none, so that the pairs
 // are as they are in the scenario, then the best of each mode and the shortest of the other ways,
@@ -29,9 +24,8 @@ struct PairsSpace {
   Diagnostics problems;  // but for warnings of the scenario, which are its loader's
 };
 
-// Besides the pairs: algorithm and channels of all collectives that are in none, or whose pair no
-// rule speaks of. `scenario` loads with `options`, is of a whole model, and `named` as a sweep file
-// has to name it.
+// Besides the pairs: the collectives that are in none, each by its name. `scenario` loads with
+// `options`, is of a whole model, and `named` as a sweep file has to name it.
 PairsSpace pairs_space(const std::filesystem::path& scenario, const LoadOptions& options,
                        const std::string& named, const PairTrials& how, KnownRuns& known);
 

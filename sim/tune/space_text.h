@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,15 @@ struct SpaceHead {
 
 // Up to the line "axes:".
 std::string text_of(const SpaceHead& head);
+
+// As a value of YAML in one line.
+std::string as_yaml(const std::string& text);
+std::string microseconds_text(Duration time);  // "12.3 us"
+
+// Columns that every search has.
+std::set<std::string> columns_of_all();
+// A word that no other column has, from an operator's name.
+std::string column_of(const std::string& name, std::set<std::string>& taken);
 
 // So many points a search may have to choose from.
 inline constexpr std::size_t kMostPointsOfSpace = 100'000;

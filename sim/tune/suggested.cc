@@ -19,6 +19,8 @@ namespace weft {
 namespace {
 
 using Words = std::vector<std::string>;
+constexpr const char* kLayersOfParts = "workload.parallel.layers_of_parts";
+constexpr const char* kPipeline = "workload.parallel.pipeline";
 
 // The options with more values.
 LoadOptions with(LoadOptions options, const Words& sets) {
@@ -176,10 +178,13 @@ class Suggesting {
       and_also("(pipeline > 1 or schedule == 'default')");
     }
     if (vary("parallel.layers_of_parts", "parallel.schedule")) {
-      // Parts, of which other schedules have several on a stage.
+      // Of as many parts on a stage as the schedule has.
       and_also(
-          "(first_layers == 'default' and layers_of_parts == 'default' or schedule == "
-          "'default' or schedule == 'zb_h1')");
+          "(first_layers == 'default' or schedule == 'default' or schedule == 'zb_h1') and "
+          "(layers_of_parts == 'default' or layers_of_parts == 'by_times' and (schedule == "
+          "'default' or schedule == 'zb_h1') or layers_of_parts == 'by_times_2' and "
+          "(virtual_stages == '2' or schedule == 'zb_v') or layers_of_parts == 'by_times_4' and "
+          "virtual_stages == '4')");
     }
     return filter;
   }
@@ -196,13 +201,39 @@ class Suggesting {
     return false;
   }
 
-  static std::string key_text(const Variation& variation, std::size_t key) {
-    Words values;
-    for (const Words& one : variation.values) values.push_back(one[key]);
-    return fmt::format("{{key: {}, values: [{}]}}", variation.keys[key], fmt::join(values, ", "));
+  // Whether a filter has to know how many parts each stage has that a value shares layers among.
+  [[nodiscard]] bool is_labelled(const std::string& key) const {
+    return key == kLayersOfParts && is_decoder(start_.scenario->workload.kind) &&
+           start_.scenario->workload.phase == Phase::training &&
+           !is_fixed("workload.parallel.schedule") && !is_fixed("workload.parallel.virtual_stages");
   }
 
-  static std::string line_of(const Variation& variation) {
+  // "by_times" of one part on each stage, "by_times_2" of two.
+  [[nodiscard]] std::string label_of(const Variation& variation, const Words& values,
+                                     std::size_t key) const {
+    if (values[key] == "~") return "default";
+    const auto parts = std::count(values[key].begin(), values[key].end(), ',') + 1;
+    const auto at = std::find(variation.keys.begin(), variation.keys.end(), kPipeline);
+    const std::int64_t stages =
+        at == variation.keys.end()
+            ? start_.scenario->workload.transformer.parallel.pipeline
+            : std::stoll(values[static_cast<std::size_t>(at - variation.keys.begin())]);
+    return parts == stages ? "by_times" : fmt::format("by_times_{}", parts / stages);
+  }
+
+  [[nodiscard]] std::string key_text(const Variation& variation, std::size_t key) const {
+    Words texts;
+    Words labels;
+    const bool labelled = is_labelled(variation.keys[key]);
+    for (const Words& one : variation.values) {
+      texts.push_back(one[key]);
+      if (labelled) labels.push_back(label_of(variation, one, key));
+    }
+    return fmt::format("{{key: {}, values: [{}]{}}}", variation.keys[key], fmt::join(texts, ", "),
+                       labelled ? fmt::format(", labels: [{}]", fmt::join(labels, ", ")) : "");
+  }
+
+  [[nodiscard]] std::string line_of(const Variation& variation) const {
     if (variation.keys.size() == 1) return key_text(variation, 0) + '\n';
     std::string line = "zip:\n";
     for (std::size_t key = 0; key < variation.keys.size(); ++key) {

@@ -108,6 +108,8 @@ TEST(RunPage, shows_the_rates_that_its_modes_have) {
 TEST(PageColumns, of_an_axis_tell_the_unit_that_its_name_ends_in) {
   EXPECT_EQ(axis_column("nic_bandwidth_gbps", true).title, "nic bandwidth");
   EXPECT_EQ(axis_column("nic_bandwidth_gbps", true).unit, "Gb/s");
+  EXPECT_EQ(axis_column("bytes", true).title, "bytes");
+  EXPECT_EQ(axis_column("bytes", true).unit, "bytes");
   EXPECT_EQ(axis_column("batch", true).unit, "");
   EXPECT_EQ(axis_column("order_us", false).title, "order us");  // words
 }

@@ -108,6 +108,7 @@ TEST(PieceKey, has_members_of_each_part) {
       [](Part& part) { part.shape<CommunicationShape>(2).puts->experts = 8; },
       [](Part& part) { part.shape<CommunicationShape>(2).puts->at_once = 8; },
       [](Part& part) { part.shape<CommunicationShape>(2).puts.reset(); },
+      [](Part& part) { part.shape<CommunicationShape>(2).own = CollectiveOptions{}; },
       [](Part& part) { part.shape<EmbeddingShape>(3).work.zipf = 1e-9; },
       [](Part& part) { part.shape<EmbeddingShape>(3).work.wg.threads = 1; },
       [](Part& part) { part.shape<StreamShape>(4).most_wgs = 1; },

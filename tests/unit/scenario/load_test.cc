@@ -358,6 +358,8 @@ TEST(ToText, writes_every_key_that_is_read) {
        "from_layer: 1, to_layer: 9, order: "
        "given, slice_wgs: 2, max_wgs_per_cu: 1, own_first: 4, sending_cus: 8}, {mode: kernel, "
        "chunks: 2, tile_m: 128, tile_n: 64, algorithm: ring, protocol: ll, channels: 4}]",
+       "workload.collectives=[{collective: gradient_sum, from_layer: 1, to_layer: 2, algorithm: "
+       "ring, protocol: ll, channels: 4}]",
        "run.gpu_hour_price=2"}))));
   written.merge(paths_in(to_text(
       loaded("models/llama3_8b_fsdp",

@@ -29,6 +29,19 @@ PairWays pair(const std::string& operation, int ways) {
   return made;
 }
 
+// So many ways of a collective, by channels.
+CollectiveWays collective(const std::string& name, int ways) {
+  CollectiveWays made{.name = name, .as_it_is = microseconds(90), .ways = {}};
+  for (int i = 1; i <= ways; ++i) {
+    CollectiveRule rule;
+    rule.collective = name;
+    rule.algorithm = AskedAlgorithm{.named = Algorithm::tree};
+    rule.channels = i;
+    made.ways.push_back({.rule = rule, .time = microseconds(i)});
+  }
+  return made;
+}
+
 SweepPlan plan_of(const std::vector<PairWays>& pairs, std::size_t rules = 0) {
   const fs::path configs = fs::path(WEFT_SOURCE_DIR) / "configs";
   const std::string head = "name: a\nscenario: scenarios/models/llama3_70b_pairs\naxes:\n";
@@ -114,12 +127,33 @@ TEST(PairsSpace, makes_columns_of_any_names) {
   EXPECT_EQ(name->value.text, three.name);
 }
 
-// Beside two pairs, six ways of all other collectives.
+// A thousand points: six values each of three collectives are 216, of four no more than five (625),
+// of nine two (512); of ten two are too many.
+TEST(CollectivesSpace, has_as_many_ways_as_let_all_combinations_be_a_thousand) {
+  const auto points = [](int number) {
+    std::vector<CollectiveWays> all;
+    for (int i = 0; i < number; ++i) all.push_back(collective(fmt::format("c{}", i), 9));
+    return axes_of_collectives(all, 0).points;
+  };
+  EXPECT_EQ(points(3), 216U);
+  EXPECT_EQ(points(4), 625U);
+  EXPECT_EQ(points(9), 512U);
+  EXPECT_EQ(points(10), 512U);
+}
+
+TEST(CollectivesSpace, says_the_rule_of_each_way) {
+  const std::string text = axes_of_collectives({collective("gradient_sum", 1)}, 2).text;
+  EXPECT_EQ(text,
+            "  # A step's collectives of this name by themselves, as they are: 90.0 us.\n"
+            "  - key: workload.collectives.2\n    name: gradient_sum\n    values:\n      - ~\n"
+            "      - {collective: gradient_sum, algorithm: tree, channels: 1}  # 1.0 us\n"
+            "    labels: [as_it_is, \"algorithm:tree/channels:1\"]\n");
+}
+
+// Six points of the collectives beside the pairs.
 TEST(PairsSpace, has_axes_of_the_collectives_outside_pairs) {
-  const OtherAxes others{.text =
-                             "  - {key: collective.algorithm, values: [library, auto]}\n"
-                             "  - {key: collective.channels, values: [~, 8, 32]}\n",
-                         .points = 6};
+  const OtherAxes others =
+      axes_of_collectives({collective("gradient_sum", 1), collective("a", 2)}, 3);
   std::vector<PairWays> pairs;
   for (int i = 0; i < 4; ++i) pairs.push_back(pair(fmt::format("op{}", i), 30));
   const fs::path configs = fs::path(WEFT_SOURCE_DIR) / "configs";
@@ -130,7 +164,8 @@ TEST(PairsSpace, has_axes_of_the_collectives_outside_pairs) {
       {.sets = {}, .config_dirs = [&](const fs::path&) { return std::vector{configs}; }});
   ASSERT_TRUE(loaded.plan) << loaded.problems.to_text();
   ASSERT_EQ(loaded.plan->axes.size(), 6U);
-  EXPECT_EQ(columns_of(*loaded.plan)[0].column, "algorithm");
+  EXPECT_EQ(columns_of(*loaded.plan)[0], (AxisColumn{"workload.collectives.3", "gradient_sum"}));
+  EXPECT_EQ(columns_of(*loaded.plan)[1], (AxisColumn{"workload.collectives.4", "a"}));
   EXPECT_EQ(loaded.plan->axes[2].size(), 11U);  // 6 x 11^4 = 87,846; with 12 of each 124,416
 }
 

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
 
 #include "sim/sweep/plan.h"
 
@@ -132,11 +135,12 @@ TEST(SuggestedSpace, of_a_model_has_layouts_of_all_gpus) {
 TEST(SuggestedSpace, of_a_pipeline_has_stages_with_fewer_layers_at_its_ends_and_by_their_times) {
   const std::string text = space("models/llama3_70b_training.yaml", Mode::bulk);
   const auto values_of = [&](const std::string& key) { return values_in(text, key); };
-  // Of 128 GPUs without tensor and context parallelism: of 1 stage one split, of others up to 3.
-  EXPECT_TRUE(has(values_of("first_layers"), "[~, ~, 41, ~, 19, ~")) << text;
-  EXPECT_TRUE(has(values_of("last_layers"), "[~, ~, 39, ~, 19, ~")) << text;
+  // Of 128 GPUs without tensor and context parallelism: of 1 stage one split, of others up to 3,
+  // and one each of two and of four parts on a stage.
+  EXPECT_TRUE(has(values_of("first_layers"), "[~, ~, 41, ~, ~, ~, 19, ~")) << text;
+  EXPECT_TRUE(has(values_of("last_layers"), "[~, ~, 39, ~, ~, ~, 19, ~")) << text;
   EXPECT_TRUE(has(values_of("context"), ", 1, ") && has(values_of("context"), ", 2, ")) << text;
-  EXPECT_TRUE(has(values_of("layers_of_parts"), "[~, ~, ~, ~, ~, [")) << text;
+  EXPECT_TRUE(has(values_of("layers_of_parts"), "[~, ~, ~, [20, 20, 21, 19], [")) << text;
 }
 
 // Of keys that change together those that are not set still do, and what only other layouts have is
@@ -149,7 +153,7 @@ TEST(SuggestedSpace, of_a_layout_that_is_set_splits_its_layers) {
     EXPECT_FALSE(has(text, std::string("key: workload.parallel.") + key)) << text;
   }
   // Of 80 layers the two stages between have 21 each.
-  EXPECT_EQ(values_in(text, "first_layers"), "workload.parallel.first_layers, values: [~, 19, ~");
+  EXPECT_TRUE(has(values_in(text, "first_layers"), "values: [~, 19, ~")) << text;
   EXPECT_TRUE(has(values_in(text, "layers_of_parts"), "values: [~, ~, [")) << text;
   EXPECT_TRUE(has(text, "key: workload.parallel.schedule")) << text;
   EXPECT_FALSE(has(text, "pipeline > 1")) << text;
@@ -170,6 +174,37 @@ TEST(SuggestedSpace, of_a_fixed_schedule_splits_layers_among_its_parts) {
       space("models/llama3_70b_training.yaml", Mode::bulk, {"workload.parallel.schedule=zb_h1"});
   EXPECT_TRUE(has(values_in(stages, "first_layers"), ", 41, ")) << stages;
   EXPECT_TRUE(has(values_in(stages, "layers_of_parts"), ", [")) << stages;
+}
+
+// Of each schedule the layers are split among as many parts as it has: 1F1B and ZB-H1 have one on a
+// stage, ZB-V two, interleaved as many as the column says.
+TEST(SuggestedSpace, of_schedules_splits_layers_among_the_parts_of_each) {
+  const std::string text = space("models/llama3_70b_training.yaml", Mode::bulk,
+                                 {"workload.parallel.tensor=8", "workload.parallel.pipeline=4",
+                                  "workload.parallel.data=4", "workload.parallel.context=1"});
+  EXPECT_TRUE(has(text, "labels: [default, default, by_times, by_times_2, by_times_4]")) << text;
+  const LoadedPlan plan = load_plan_text(
+      text, "space.yaml",
+      {.sets = {}, .config_dirs = [](const fs::path&) { return options().config_dirs; }});
+  ASSERT_TRUE(plan.plan) << plan.problems.to_text() << text;
+  const std::vector<AxisColumn> columns = columns_of(*plan.plan);
+  const auto at = [&](const char* column) {
+    return static_cast<std::size_t>(
+        std::find_if(columns.begin(), columns.end(),
+                     [&](const AxisColumn& one) { return one.column == column; }) -
+        columns.begin());
+  };
+  std::set<std::string> together;
+  for (const Point& point : plan.plan->points) {
+    const std::vector<Cell> cells = cells_of(*plan.plan, point);
+    const std::string split = text_of(cells[at("layers_of_parts")]);
+    if (split == "default") continue;
+    together.insert(split + ' ' + text_of(cells[at("schedule")]) + ' ' +
+                    text_of(cells[at("virtual_stages")]));
+  }
+  EXPECT_EQ(together, (std::set<std::string>{"by_times default default", "by_times zb_h1 default",
+                                             "by_times_2 interleaved 2", "by_times_2 zb_v default",
+                                             "by_times_4 interleaved 4"}));
 }
 
 // Nothing is fused with a collective that it does not depend on; what is shared are the CUs,
