@@ -321,7 +321,8 @@ TEST(ToText, writes_every_key_that_is_read) {
       to_text(loaded("gemm_rs_8x_h100", {"fused.unsent=2", "fused.sending_waves=32",
                                          "fused.rate_while_sending=0.25", "fused.add=with_own"}))));
   written.merge(paths_in(to_text(loaded("gemv_ar_4x_h200", {"fused.fence_of=all"}))));
-  written.merge(paths_in(to_text(loaded("models/llama3_8b_fsdp", {"run.steps_between_pauses=2"}))));
+  written.merge(paths_in(to_text(loaded(
+      "models/llama3_8b_fsdp", {"run.steps_between_pauses=2", "workload.model.dropout=true"}))));
   written.merge(paths_in(to_text(loaded("embedding_a2a_4_gpus", {"collective.executor=dma"}))));
   written.merge(paths_in(
       to_text(loaded("gemm_rs_8x_h100",

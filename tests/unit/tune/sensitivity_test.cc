@@ -36,7 +36,7 @@ double elasticity(const Sensitivity& found, const std::string& path, std::size_t
 // what each takes, together the whole.
 TEST(Sensitivity, of_what_bounds_a_mode_is_minus_1) {
   const Sensitivity found =
-      ask({"modes=[bulk, fused]", "workload.batch=512", "workload.tables_per_gpu=32"});
+      ask({"modes=[bulk, fused]", "workload.batch=1024", "workload.tables_per_gpu=64"});
   ASSERT_EQ(found.modes, (std::vector<std::string>{"bulk", "fused"})) << found.problem;
   EXPECT_NEAR(elasticity(found, "cluster.gpu.memory.bandwidth", 1), -1, 0.05);
   EXPECT_NEAR(elasticity(found, "cluster.scale_out.link.bandwidth", 1), 0, 0.02);
