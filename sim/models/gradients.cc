@@ -103,19 +103,12 @@ void Gradients::are_ready(const LayerWeights& layer) {
   if (bytes_of(experts_bucket_.experts, workload_.gradients) >= full) close(experts_bucket_);
 }
 
-void Gradients::begin_block(In where) {
-  if (where == In::current_block) return;
-  out_.begin_block(fmt::format("stage {}: gradients", stage_.at.stage));
-}
-
-void Gradients::sum(In where, const std::string& name, std::int64_t weights, const Copies& copies,
-                    OpId by) {
+void Gradients::sum(const std::string& name, std::int64_t weights, const Copies& copies, OpId by) {
   if (weights == 0 || copies.all() == 1) return;
   const bool sharded = parallel().shards(Sharding::optimizer);
   const CollectiveOp op = sharded ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
   last_sum_ = by;
   if (copies.count > 1) {
-    begin_block(where);
     last_sum_ = out_.add({.name = name,
                           .part = name_of(op),
                           .shape = even_call(op, bytes_of(weights, workload_.gradients)),
@@ -124,10 +117,7 @@ void Gradients::sum(In where, const std::string& name, std::int64_t weights, con
                           .after = {by}});
     buffer_in_use_by_ = last_sum_;
   }
-  if (copies.groups > 1) {
-    begin_block(where);
-    sum_across(name, weights, copies);
-  }
+  if (copies.groups > 1) sum_across(name, weights, copies);
   if (copies.count == 1) buffer_in_use_by_ = last_sum_;
   if (each_is_summed() && microbatch_ > 0) add_part(name, weights, copies);
 }
@@ -158,17 +148,23 @@ void Gradients::add_part(const std::string& name, std::int64_t weights, const Co
                 .after = {last_sum_}});
 }
 
-void Gradients::sum_all(In where) {
+void Gradients::sum_up() {
   for (const Ready& ready : std::exchange(ready_, {})) {
-    sum(where, "gradient_sum", ready.weights.common, of_common(), ready.by);
-    sum(where, "expert_gradient_sum", ready.weights.experts, of_experts(), ready.by);
+    sum("gradient_sum", ready.weights.common, of_common(), ready.by);
+    sum("expert_gradient_sum", ready.weights.experts, of_experts(), ready.by);
   }
 }
 
-void Gradients::sum_up() { sum_all(In::current_block); }
-
 void Gradients::sum_up_apart() {
-  sum_all(In::own_blocks);
+  for (const Ready& ready : std::exchange(ready_, {})) {
+    const auto apart = [&](const char* name, std::int64_t weights, const Copies& copies) {
+      if (weights == 0 || copies.all() == 1) return;
+      out_.begin_block(fmt::format("stage {}: gradients", stage_.at.stage));
+      sum(name, weights, copies, ready.by);
+    };
+    apart("gradient_sum", ready.weights.common, of_common());
+    apart("expert_gradient_sum", ready.weights.experts, of_experts());
+  }
   // A later layer whose copy waited for these would begin only after them, as blocks do.
   buffer_in_use_by_ = OpId::none();
 }

@@ -67,11 +67,8 @@ class Gradients {
   void close(LayerWeights& bucket);
   void scale(const LayerWeights& weights);
   void copy_in(const LayerWeights& weights);
-  enum class In : std::uint8_t { current_block, own_blocks };
-  void sum(In where, const std::string& name, std::int64_t weights, const Copies& copies, OpId by);
-  void sum_all(In where);
+  void sum(const std::string& name, std::int64_t weights, const Copies& copies, OpId by);
   void sum_across(const std::string& name, std::int64_t weights, const Copies& copies);
-  void begin_block(In where);
   void add_part(const std::string& name, std::int64_t weights, const Copies& copies);
   void spread(const LayerWeights& weights, OpId by);
 

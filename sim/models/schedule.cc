@@ -32,10 +32,9 @@ class Meetings {
     }
   }
 
-  // Transfers that begin apart have to keep their order; a lone one may overlap anything.
+  // A run of several strands of transfers has to keep their order; a lone one may overlap anything.
   [[nodiscard]] bool can_meet(const PieceRun& run) const {
-    return run.strands.size() > 1 || run.strands.front().size() > 1 ||
-           !computing_[run.piece].empty();
+    return run.strands.size() > 1 || !computing_[run.piece].empty();
   }
 
   // Whether `earlier` computes on a GPU where `run` computes or, if it computes nowhere, sends.
@@ -95,50 +94,30 @@ std::vector<SimTime> earliest_begins(const PieceRun& run, const Folded& timed,
   return begins;
 }
 
-// When all that this strand's operators wait for has ended, and when the first of that has.
-struct Releases {
-  SimTime first = SimTime::from_count(INT64_MAX);
-  SimTime last;
-};
-Releases releases_of(const std::vector<Entrance>& strand, const Folded& timed,
-                     const std::vector<RunResult>& pieces) {
-  Releases releases;
-  for (const Entrance& entrance : strand) {
-    const SimTime release = release_of(entrance, timed, pieces);
-    releases.first = std::min(releases.first, release);
-    releases.last = later(releases.last, release);
-  }
-  return releases;
-}
-
-// When the first strand of a run could begin to slow what else its GPUs do, or to be slowed: one
-// that is joined and computes, as soon as it computes; others, as soon as one of their operators
-// can begin. One that waits for something longer than these, such as a sum that follows another
-// group's, holds nothing before it.
+// When the first strand of a run could begin to slow what else its GPUs do: one that is joined and
+// computes, as soon as it computes; others, as soon as all that they wait for has ended.
 SimTime first_of(const PieceRun& run, const Folded& timed, const std::vector<RunResult>& pieces) {
   const Piece& piece = timed.pieces[run.piece];
-  std::vector<SimTime> begins;  // found where they are asked for
-  const auto first_in = [&](const std::vector<Entrance>& strand, bool computing) {
-    if (begins.empty()) begins = earliest_begins(run, timed, pieces);
-    const std::uint32_t of = piece.strand_of[strand.front().op.value];
-    std::optional<SimTime> first;
+  std::map<std::uint32_t, SimTime> computes;  // by strand
+  if (run.joined) {
+    const std::vector<SimTime> begins = earliest_begins(run, timed, pieces);
     for (std::uint32_t op = 0; op < begins.size(); ++op) {
-      if (piece.strand_of[op] != of) continue;
-      if (computing && communicates(piece.graph().ops[OpId(op)])) continue;
-      first = first ? std::min(*first, begins[op]) : begins[op];
+      if (communicates(piece.graph().ops[OpId(op)])) continue;
+      SimTime& first = computes.try_emplace(piece.strand_of[op], begins[op]).first->second;
+      first = std::min(first, begins[op]);
     }
-    return first;
-  };
+  }
   SimTime first = SimTime::from_count(INT64_MAX);
   for (const std::vector<Entrance>& strand : run.strands) {
-    const Releases releases = releases_of(strand, timed, pieces);
-    std::optional<SimTime> begin;
-    if (run.joined) {
-      begin = first_in(strand, true);
-    } else if (releases.first < releases.last) {
-      begin = first_in(strand, false);
+    SimTime begin;
+    for (const Entrance& entrance : strand) {
+      begin = later(begin, release_of(entrance, timed, pieces));
     }
-    first = std::min(first, begin.value_or(releases.last));
+    if (!computes.empty()) {
+      const auto known = computes.find(piece.strand_of[strand.front().op.value]);
+      if (known != computes.end()) begin = known->second;
+    }
+    first = std::min(first, begin);
   }
   return first;
 }

@@ -195,51 +195,6 @@ TEST(Folding, copies_that_share_gradients_or_parameters_take_as_long_as_the_whol
   });
 }
 
-// Copies of small layers on several nodes, of which only groups share gradients or parameters and
-// sum across: with experts, layers that compute less than the sums of these take.
-std::string random_groups(std::uint64_t seed) {
-  Rng rng(seed, "property/groups");
-  const auto one_of = [&rng](std::initializer_list<int> values) {
-    return values.begin()[rng() % values.size()];
-  };
-  const int nodes = one_of({2, 4});
-  const int per_node = one_of({2, 4, 8});
-  const std::string gpus = std::to_string(nodes * per_node);
-  const bool experts = one_of({0, 1, 1}) == 1;
-  const std::array shards{"optimizer", "gradients", "parameters", "parameters"};
-  const std::string shard = shards.at(rng() % shards.size());
-  const std::string rate = std::to_string(one_of({100, 200, 400})) + " Gb/s";
-  const int sharing = one_of({per_node, per_node, std::max(2, per_node / 2)});
-  std::string text = "name: random\ncluster:\n  base: clusters/nodes_16x_8x_h100\n  nodes: " +
-                     std::to_string(nodes) + "\n  gpus_per_node: " + std::to_string(per_node) +
-                     "\n  nic: {per_node: " + std::to_string(per_node) + ", bandwidth: " + rate +
-                     "}\n  scale_out: {endpoints_per_leaf: " + gpus +
-                     ", link: {bandwidth: " + rate + "}}\nworkload:\n" +
-                     (experts ? "  base: models/mixtral_8x7b\n  moe: {inner: 4096}\n"
-                              : "  base: models/llama3_8b\n") +
-                     "  phase: training\n  model: {layers: " + std::to_string(one_of({2, 3})) +
-                     ", vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8" +
-                     (experts ? "" : ", inner: 8192") +
-                     "}\n  sequence_length: 2048\n  microbatch: 1\n  sequences: " +
-                     std::to_string(nodes * per_node * one_of({1, 2})) +
-                     "\n  parallel: {data: " + gpus + ", shard: " + shard +
-                     ", shard_copies: " + std::to_string(sharing);
-  if (shard == "parameters") text += ", prefetch: " + std::to_string(one_of({0, 1, 2}));
-  if (experts) text += ", expert: " + std::to_string(one_of({1, sharing}));
-  return text + "}\nmodes: [bulk]\n";
-}
-
-// Up to 10 % longer where what waits for the sum across of the layer before held back all of a
-// layer, of which only the sums wait for it.
-TEST(Folding, groups_that_share_and_sum_across_take_as_long_as_the_whole) {
-  for_each_seed(8, random_groups, [](std::uint64_t, const std::string& text) {
-    const Scenario scenario = scenario_of(text);
-    const double once = to_microseconds(result_of(scenario, true).time);
-    const double each = to_microseconds(result_of(scenario, false).time);
-    EXPECT_NEAR(once / each, 1, 0.01) << once << " us for " << each << "\n" << text;
-  });
-}
-
 // A pipeline of small layers with one of the schedules and a random number of microbatches; `data`
 // copies.
 std::string random_pipeline(std::uint64_t seed, const ScheduleRow& row, int data,
@@ -315,23 +270,6 @@ TEST(Folding, sums_beside_other_parts_of_a_schedule_slow_them) {
 // apart. Transfers beside joined blocks do not slow these. -0.7 to +0.7 % with seeds 1 to 4.
 TEST(Folding, a_pipeline_that_gathers_parameters_takes_as_long_as_the_whole) {
   expect_folded_within({.shorter = 0.01, .longer = 0.01}, 2, "parameters");
-}
-
-// As above, gathered and scattered in groups of two of four copies, and summed across these.
-TEST(Folding, a_pipeline_of_groups_that_sum_across_takes_as_long_as_the_whole) {
-  for (const std::string word : {"1f1b", "combined_1f1b", "zb_v"}) {
-    const auto row = std::find_if(schedules().begin(), schedules().end(),
-                                  [&](const ScheduleRow& one) { return one.word == word; });
-    const auto any = [&](std::uint64_t seed) {
-      return random_pipeline(seed, *row, 4, "parameters, shard_copies: 2");
-    };
-    for_each_seed(1, any, [](std::uint64_t, const std::string& text) {
-      const Scenario scenario = scenario_of(text);
-      const double once = to_microseconds(result_of(scenario, true).time);
-      const double each = to_microseconds(result_of(scenario, false).time);
-      EXPECT_NEAR(once / each, 1, 0.01) << once << " us for " << each << "\n" << text;
-    });
-  }
 }
 
 }  // namespace

@@ -167,27 +167,6 @@ TEST(Schedule, what_computes_behind_a_collective_meets_what_has_not_ended_by_the
   EXPECT_EQ(join_where_runs_meet(timed, results, cluster, joined), (Joined{false, true, true}));
 }
 
-// A layer's product ends after 10 us, its sum after 100. The next layer, not joined, would begin
-// only then, as its own sum waits for that one; its product could at 10 us.
-TEST(Schedule, a_layer_whose_sum_alone_waits_for_an_earlier_one_meets_it) {
-  HandMadeModel model;
-  const PlaceId both = model.groups(0, 2, 2);
-  const PlaceId each = model.groups(0, 2, 1);
-  for (const char* block : {"layer", "next layer"}) {
-    model.begin_block(block);
-    const OpId layer = model.add("layer", "mlp", product(1024, 1024, 1024), each, {});
-    model.add("sum", "all_reduce", summing(), both, {layer}, 11);
-  }
-  const Cluster cluster = node_of_four();
-  const Joined joined = {false, false};
-  Folded timed = fold(model.graph, cluster, joined);
-  ASSERT_EQ(timed.runs.size(), 2U);
-  ASSERT_EQ(timed.pieces.size(), 1U);
-  timed.runs[1].start = at(100);
-  const std::vector<RunResult> results = {computing_until(at(100), {at(10), at(100)})};
-  EXPECT_EQ(join_where_runs_meet(timed, results, cluster, joined), (Joined{false, true}));
-}
-
 TEST(Schedule, blocks_that_meet_again_are_joined_with_further_ones_around_them) {
   const Joined joined = {false, true, false, false, false, false, false, false, true};
   const Joined more = {false, true, false, false, false, true, false, false, true};
