@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -19,6 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 
 using Counts = std::vector<int>;  // layers of each part
+
+// Parts that "[4, 4, 4, 4]" says the layers of.
+std::int64_t numbers_in(const std::string& list) {
+  return list.front() == '[' ? 1 + std::count(list.begin(), list.end(), ',') : 1;
+}
 
 // Those of a pipeline of eight GPUs without other parallelism, and that no layout comes twice.
 std::vector<Counts> splits_of(int layers, int stages, const std::string& schedule = "1f1b",
@@ -42,9 +48,12 @@ std::vector<Counts> splits_of(int layers, int stages, const std::string& schedul
       with.sets.push_back(kLayoutKeys[i] + ('=' + values[i]));
     }
     EXPECT_TRUE(is == ScheduleIs::varied || values[1] != "1") << "one stage has no schedule";
-    if (is == ScheduleIs::varied) {
-      with.sets.insert(with.sets.end(),
-                       {"workload.parallel.schedule=~", "workload.parallel.virtual_stages=~"});
+    const std::int64_t of_a_stage = numbers_in(values.back()) / std::stol(values[1]);
+    if (is == ScheduleIs::varied) {  // splits of several parts a stage are for schedules of these
+      const std::string several = std::to_string(of_a_stage);
+      with.sets.push_back("workload.parallel.schedule=" +
+                          std::string(of_a_stage > 1 ? "interleaved" : "~"));
+      with.sets.push_back("workload.parallel.virtual_stages=" + (of_a_stage > 1 ? several : "~"));
     }
     const Loaded loaded = load_scenario(file, with);
     EXPECT_TRUE(loaded.scenario) << loaded.problems.to_text();
@@ -58,6 +67,7 @@ std::vector<Counts> splits_of(int layers, int stages, const std::string& schedul
     const std::string hash =
         fmt::format("{} {} {} {}", values[0], values[2], values[3], fmt::join(counts, ","));
     EXPECT_TRUE(hashes.insert(hash).second) << hash;
+    if (is == ScheduleIs::varied && of_a_stage > 1) continue;
     if (parallel.pipeline == stages && parallel.tensor == 8 / stages && parallel.context == 1) {
       splits.push_back(counts);
     }
