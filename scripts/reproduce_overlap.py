@@ -105,9 +105,17 @@ def puts(study, out):
     return claims
 
 
-def parts_of_puts(row):
-    """How the kernels were run: what tells lines apart, but the way."""
-    return tuple(row[name] for name in ("tokens", "hidden", "experts", "top_k", "bits"))
+def us_of_puts(study, shape, folder):
+    """Weft's dispatch, and its combine on the critical path with its sum, by the lines' kind."""
+    sets = [f"workload.sequences={2 * shape['tokens']}",
+            f"workload.microbatch={shape['tokens']}",
+            f"workload.model.hidden={shape['hidden']}",
+            f"workload.moe.experts={shape['experts']}", f"workload.moe.top_k={shape['top_k']}",
+            f"workload.moe.dispatch_dtype={'fp8' if shape['bits'] == 8 else 'model'}"]
+    rows = {row["operator"]: row for row in table_of(study, sets, folder, "operators.csv")}
+    return {"micro.row_puts": float(rows["dispatch"]["longest_us"]),
+            "micro.row_puts_home": float(rows["combine"]["critical_us"]) +
+            float(rows["experts_sum"]["mean_us"])}
 
 
 def measured_puts(study, out):
@@ -117,27 +125,17 @@ def measured_puts(study, out):
         lines = [row for row in map(json.loads, stream) if row["kind"] != "meta"]
     print(f"\n{study['name']}: measured us, weft, difference")
     found = {}
-    errors = {"micro.row_puts": [], "micro.row_puts_home": []}
+    errors = collections.defaultdict(list)
     for row in lines:
-        shape = parts_of_puts(row)
-        if shape not in found:
-            tokens, hidden, experts, top_k, bits = shape
-            sets = [f"workload.sequences={2 * tokens}", f"workload.microbatch={tokens}",
-                    f"workload.model.hidden={hidden}", f"workload.moe.experts={experts}",
-                    f"workload.moe.top_k={top_k}",
-                    f"workload.moe.dispatch_dtype={'fp8' if bits == 8 else 'model'}"]
-            table = table_of(study, sets, out / "row_puts", "operators.csv")
-            found[shape] = {one["operator"]: one for one in table}
-        us = float(found[shape]["dispatch"]["longest_us"])
-        if row["kind"] == "micro.row_puts_home":
-            us = float(found[shape]["combine"]["critical_us"]) + \
-                 float(found[shape]["experts_sum"]["mean_us"])
-        paper = row["ended_ns"] / 1e3
-        errors[row["kind"]].append(us / paper - 1)
-        print("  " + " ".join(f"{name} {value}," for name, value in
-                              zip(("tokens", "hidden", "experts", "top_k", "bits"), shape)) +
-              f" {'combine' if row['kind'].endswith('home') else 'dispatch'}: "
-              f"{paper:.1f}, {us:.1f}, {difference(us, paper)}")
+        shape = {name: row[name] for name in ("tokens", "hidden", "experts", "top_k", "bits")}
+        text = ", ".join(f"{name} {value}" for name, value in shape.items())
+        if text not in found:
+            found[text] = us_of_puts(study, shape, out / "row_puts")
+        us = found[text][row["kind"]]
+        measured = row["ended_ns"] / 1e3
+        errors[row["kind"]].append(us / measured - 1)
+        what = "combine" if row["kind"].endswith("home") else "dispatch"
+        print(f"  {text}, {what}: {measured:.1f}, {us:.1f}, {difference(us, measured)}")
     for kind, each in errors.items():
         worst = max(each, key=abs)
         print(f"  {kind}: median {100 * statistics.median(map(abs, each)):.1f} %, worst "

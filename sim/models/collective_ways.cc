@@ -1,7 +1,6 @@
 #include "sim/models/collective_ways.h"
 
 #include <algorithm>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -9,16 +8,14 @@
 #include "sim/models/collective_rules.h"
 #include "sim/models/concurrently.h"
 #include "sim/models/pair_knobs.h"
+#include "sim/models/trying_rules.h"
 
 namespace weft {
 namespace {
 
 using Lone = ModelRun::LoneCollective;
 
-Duration longer(Duration time, std::int64_t thousandths) {
-  return picoseconds(time.count() / 1000 * thousandths);
-}
-bool about_equal(Duration a, Duration b) { return a < longer(b, 1001) && b < longer(a, 1001); }
+bool about_equal(Duration a, Duration b) { return a < times(b, kSame) && b < times(a, kSame); }
 
 class TryingCollectives {
  public:
@@ -46,33 +43,12 @@ class TryingCollectives {
 
  private:
   using OfAName = std::vector<Lone>;
-  using Change = std::function<void(CollectiveRule& rule)>;
 
   void put_to_its_name(Lone one) {
     const auto known = std::find_if(names_.begin(), names_.end(), [&one](const OfAName& other) {
       return other.front().op().name == one.op().name;
     });
     (known == names_.end() ? names_.emplace_back() : *known).push_back(std::move(one));
-  }
-
-  // The most telling first.
-  [[nodiscard]] std::vector<std::vector<Change>> knobs() const {
-    std::vector<Change> algorithms;
-    for (const AlgorithmRow& row : kAlgorithmRows) {
-      const AskedAlgorithm named{.named = row.algorithm};
-      algorithms.emplace_back([named](CollectiveRule& rule) { rule.algorithm = named; });
-    }
-    std::vector<Change> protocols;
-    for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
-      protocols.emplace_back([protocol](CollectiveRule& rule) { rule.protocol = protocol; });
-    }
-    std::vector<Change> channels;
-    const int usual = scenario_.cluster.gpu.collective.channels;
-    for (const int number : {std::max(1, usual / 4), std::max(1, usual / 2), 2 * usual}) {
-      if (number > scenario_.cluster.gpu.cus) continue;
-      channels.emplace_back([number](CollectiveRule& rule) { rule.channels = number; });
-    }
-    return {algorithms, protocols, channels};
   }
 
   // Whether some of them can be run so.
@@ -105,27 +81,20 @@ class TryingCollectives {
 
   [[nodiscard]] CollectiveWays tried(const OfAName& all) const {
     CollectiveWays found{.name = all.front().op().name, .as_it_is = {}, .ways = {}};
-    std::optional<Duration> least = time_of(all, nullptr);
-    if (!least) return found;
-    found.as_it_is = *least;
+    const std::optional<Duration> as_they_are = time_of(all, nullptr);
+    if (!as_they_are) return found;
+    found.as_it_is = *as_they_are;
     std::vector<TriedCollective> every;
-    CollectiveRule best;
-    best.collective = found.name;
-    for (const std::vector<Change>& knob : knobs()) {
-      CollectiveRule best_of_knob = best;
-      for (const Change& change : knob) {
-        CollectiveRule rule = best;
-        change(rule);
-        const std::optional<Duration> here = suits(all, rule) ? time_of(all, &rule) : std::nullopt;
-        if (!here) continue;
-        every.push_back({.rule = rule, .time = *here});
-        if (*here >= *least) continue;
-        least = here;
-        best_of_knob = rule;
-      }
-      best = best_of_knob;
-    }
-    found.ways = different(std::move(every), found.as_it_is, *least);
+    const auto time = [&](const CollectiveRule& rule) {
+      const std::optional<Duration> here = suits(all, rule) ? time_of(all, &rule) : std::nullopt;
+      if (here) every.push_back({.rule = rule, .time = *here});
+      return here;
+    };
+    CollectiveRule plain;
+    plain.collective = found.name;
+    const Duration least = try_knobs(plain, found.as_it_is,
+                                     knobs_of_library<CollectiveRule>(scenario_.cluster.gpu), time);
+    found.ways = different(std::move(every), found.as_it_is, least);
     return found;
   }
 
@@ -136,7 +105,7 @@ class TryingCollectives {
         [](const TriedCollective& a, const TriedCollective& b) { return a.time < b.time; });
     std::vector<TriedCollective> kept;
     for (const TriedCollective& way : all) {
-      if (way.time > longer(least, 1250) || about_equal(way.time, as_it_is)) continue;
+      if (way.time > times(least, kMostLonger) || about_equal(way.time, as_it_is)) continue;
       if (!kept.empty() && about_equal(way.time, kept.back().time)) continue;
       kept.push_back(way);
     }

@@ -7,33 +7,17 @@
 #include <utility>
 
 #include "sim/models/concurrently.h"
+#include "sim/models/trying_rules.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {
 
-// In thousandths.
-constexpr std::int64_t kMostLonger = 1250;
-constexpr std::int64_t kSame = 1001;
-
-Duration times(Duration time, std::int64_t thousandths) {
-  return picoseconds(time.count() / 1000 * thousandths);
-}
-
-using Change = std::function<void(PairRule& rule)>;
-using Knob = std::vector<Change>;  // its values
-
-Knob knob_of(int PairRule::*member, std::initializer_list<int> values, int most = 1'000'000) {
-  Knob knob;
-  for (const int value : values) {
-    if (value <= most) knob.push_back([member, value](PairRule& rule) { rule.*member = value; });
-  }
-  return knob;
-}
+using PairKnob = Knob<PairRule>;
 
 // Such as libraries have; those that a pair's kernel has not are left out when they are tried.
-Knob tiles() {
-  Knob knob;
+PairKnob tiles() {
+  PairKnob knob;
   for (const GemmTile tile :
        {GemmTile{256, 128}, GemmTile{128, 256}, GemmTile{128, 192}, GemmTile{128, 128},
         GemmTile{64, 256}, GemmTile{64, 128}, GemmTile{128, 64}, GemmTile{64, 64}}) {
@@ -45,43 +29,26 @@ Knob tiles() {
   return knob;
 }
 
-// Of a library's collective: algorithm, protocol, channels.
-std::vector<Knob> knobs_of_collective(const GpuSpec& gpu) {
-  Knob algorithms;
-  for (const AlgorithmRow& row : kAlgorithmRows) {
-    const AskedAlgorithm named{.named = row.algorithm};
-    algorithms.push_back([named](PairRule& rule) { rule.algorithm = named; });
-  }
-  Knob protocols;
-  for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
-    protocols.push_back([protocol](PairRule& rule) { rule.protocol = protocol; });
-  }
-  const int usual = gpu.collective.channels;
-  return {std::move(algorithms), std::move(protocols),
-          knob_of(&PairRule::channels, {std::max(1, usual / 4), std::max(1, usual / 2), 2 * usual},
-                  gpu.cus)};
-}
-
 // The most telling first: each is tried with those before it at their best.
-std::vector<Knob> knobs_of(Mode mode, const GpuSpec& gpu) {
+std::vector<PairKnob> knobs_of(Mode mode, const GpuSpec& gpu) {
   if (mode == Mode::pipelined) return {tiles()};
   if (!is_fused(mode)) {
-    std::vector<Knob> knobs{tiles()};
+    std::vector<PairKnob> knobs{tiles()};
     if (mode == Mode::kernel) {
       knobs.insert(knobs.begin(), knob_of(&PairRule::chunks, {2, 4, 8, 16}));
     }
-    for (Knob& knob : knobs_of_collective(gpu)) knobs.push_back(std::move(knob));
+    for (PairKnob& knob : knobs_of_library<PairRule>(gpu)) knobs.push_back(std::move(knob));
     return knobs;
   }
-  Knob orders;
+  PairKnob orders;
   for (const DestinationOrder order :
        {DestinationOrder::remote_first, DestinationOrder::local_first, DestinationOrder::staggered,
         DestinationOrder::in_turn, DestinationOrder::rotating}) {
     orders.push_back([order](PairRule& rule) { rule.order = order; });
   }
-  std::vector<Knob> knobs{knob_of(&PairRule::slice_wgs, {1, 2, 4, 8, 16}), std::move(orders),
-                          knob_of(&PairRule::max_wgs_per_cu, {1, 2, 4}), tiles(),
-                          knob_of(&PairRule::own_first, {16, 64, 256})};
+  std::vector<PairKnob> knobs{knob_of(&PairRule::slice_wgs, {1, 2, 4, 8, 16}), std::move(orders),
+                              knob_of(&PairRule::max_wgs_per_cu, {1, 2, 4}), tiles(),
+                              knob_of(&PairRule::own_first, {16, 64, 256})};
   if (mode == Mode::fused) {
     knobs.push_back({[](PairRule& rule) { rule.add = FusedAdd::with_own; }});
   }
@@ -155,23 +122,12 @@ class TryingPairs {
       if (found) all.push_back({.rule = rule, .time = *found});
       return found;
     };
-    PairRule best;
-    best.pair = pairs_[job.pair].name;
-    best.mode = job.mode;
-    std::optional<Duration> least = time(best);
+    PairRule plain;
+    plain.pair = pairs_[job.pair].name;
+    plain.mode = job.mode;
+    const std::optional<Duration> least = time(plain);
     if (!least) return all;  // the mode does not suit it
-    for (const Knob& knob : knobs_of(job.mode, scenario_.cluster.gpu)) {
-      PairRule best_of_knob = best;
-      for (const Change& change : knob) {
-        PairRule rule = best;
-        change(rule);
-        const std::optional<Duration> here = time(rule);
-        if (!here || *here >= *least) continue;
-        least = here;
-        best_of_knob = rule;
-      }
-      best = best_of_knob;
-    }
+    try_knobs(plain, *least, knobs_of(job.mode, scenario_.cluster.gpu), time);
     return all;
   }
 

@@ -27,8 +27,8 @@ class RowLowering {
   RowLowering(TaskGraph& graph, const RowExchange& exchange);
 
   // Items that are added from the first call to the second one are this kernel's; each rank has
-  // equally many, and the first of all is `first`.
-  // Of at most so many waves on a CU; 0: as many as DeepEP has.
+  // equally many, and the first of all is `first`. `waves`: at most so many on a CU; 0: as many as
+  // DeepEP has.
   [[nodiscard]] Kernel begin(std::uint32_t rank, CuRange cus, int waves = 0) const;
   KernelId end(std::uint32_t rank, Kernel kernel, std::uint32_t first, std::uint32_t of_a_rank);
   void push(const Work& work, LatchId counts_down, LatchId waits_for,

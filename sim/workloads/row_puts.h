@@ -18,9 +18,8 @@ struct RowPuts {
   bool packs = false;        // the receiver's WGs move rows from where they have arrived
 };
 
-// One kernel per GPU, by rank. Each tells every other
-// when its rows are there, also if it had none; a kernel ends when it has seen all of that and, if
-// it packs, has moved what came.
+// One kernel per GPU, by rank. Each tells every other when its rows are there, also if it had none;
+// a kernel ends when it has seen all of that and, if it packs, has moved what came.
 std::vector<KernelId> add_row_puts(TaskGraph& graph, const RowPuts& puts);
 
 // Of all kernels, at most.
